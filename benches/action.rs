@@ -1,5 +1,5 @@
-//! Whole warm commands on a page: `tabwire snapshot`, `click` and `fill` over an empty process and a loop in this
-//! process that does the same work over bare CDP, and over agent-browser where it is installed.
+//! Whole warm commands on a page: `tabwire snapshot`, `click` and `fill`, compared with an empty process and
+//! a loop in this process that does the same work over raw CDP, and with agent-browser where it is installed.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::path::PathBuf;
@@ -16,11 +16,11 @@ use tabwire_testkit::bench::{BareBrowser, Peer, Sample, TabwireWorld, empty_prog
 const ROUNDS: usize = 100;
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// A page reached without Tabwire, with the page agent in a world of its own.
+/// A page without Tabwire, with the page agent in an isolated world.
 struct RawPage {
     session: CdpSession,
     world: i64,
-    /// The document as the browser holds it, to be asked what listens in it: snapshots tell that too.
+    /// The document's remote object, for its event listeners: snapshots list them too.
     document: String,
 }
 
@@ -34,7 +34,7 @@ impl RawPage {
         let attached: Value = attached.to().expect("an id");
         let id = CdpSessionId::new(attached["sessionId"].as_str().expect("an id"));
         let mut page = Self { session: connection.session(&id), world: 0, document: String::new() };
-        // The page that was there before answers at first.
+        // The previous page responds at first.
         while page.evaluate("document.readyState + ' ' + location.href", None).await
             != format!("complete {url}")
         {}
@@ -45,7 +45,7 @@ impl RawPage {
         page.world = world.to::<Value>().expect("an id")["executionContextId"].as_i64().expect("a number");
         page.evaluate(page_agent(), Some(page.world)).await;
         let held = page.session.send("Runtime.evaluate", &json!({"expression": "document"}), LIMIT).await;
-        let held: Value = held.expect("an answer").to().expect("JSON");
+        let held: Value = held.expect("a response").to().expect("JSON");
         held["result"]["objectId"].as_str().expect("an object").clone_into(&mut page.document);
         page
     }
@@ -55,7 +55,7 @@ impl RawPage {
         if let Some(world) = world {
             params["contextId"] = json!(world);
         }
-        let response = self.session.send("Runtime.evaluate", &params, LIMIT).await.expect("an answer");
+        let response = self.session.send("Runtime.evaluate", &params, LIMIT).await.expect("a response");
         response.to::<Value>().expect("JSON")["result"]["value"].clone()
     }
 
@@ -73,7 +73,7 @@ impl RawPage {
             self.call("snapshot", &budget),
             self.session.send("DOMDebugger.getEventListeners", &listening, LIMIT),
         );
-        listeners.expect("told");
+        listeners.expect("listeners");
     }
 
     async fn click(&self, target: &str) {
@@ -104,7 +104,7 @@ impl RawPage {
     }
 }
 
-/// One thing done three ways.
+/// One operation, measured three ways.
 struct Row {
     name: &'static str,
     raw: Sample,
@@ -113,7 +113,7 @@ struct Row {
 }
 
 impl Row {
-    /// Takes both times, each first in every other round: what one has changed is painted while the other runs.
+    /// Measures both, in alternating order: the browser paints the change of one while the other runs.
     fn take_turns(&mut self, round: usize, raw: impl FnOnce(), ours: impl FnOnce() -> Command) {
         if round.is_multiple_of(2) {
             self.raw.add(clock(raw));
@@ -222,7 +222,7 @@ fn clock(work: impl FnOnce()) -> Duration {
     before.elapsed()
 }
 
-/// The first ref on a line that has this word, as our snapshots write it.
+/// The first ref on a line with this word, in our snapshots.
 fn find_ref(text: &str, word: &str) -> String {
     let from = text.find(word).expect("there is one");
     let rest = &text[from..];
@@ -230,7 +230,7 @@ fn find_ref(text: &str, word: &str) -> String {
     rest[start..end].to_owned()
 }
 
-/// The first ref on a line that has this word, as the peer writes it.
+/// The first ref on a line with this word, in the peer's snapshots.
 fn peer_ref(text: &str, word: &str) -> String {
     let line = text.lines().find(|line| line.contains(word)).expect("there is one");
     let start = line.find("ref=").expect("a ref") + 4;

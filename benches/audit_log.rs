@@ -1,5 +1,5 @@
-//! What the audit log adds to an action: the same requests to a daemon with and without one, in turns, and the time
-//! from submitting a row to its commit.
+//! The cost of the audit log for an action: the same requests to a daemon with and without one, in turns, and
+//! the time from submitting a row to its commit.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::io::{Read, Write};
@@ -12,10 +12,10 @@ use tabwire_api::SessionName;
 use tabwire_audit::{AuditLog, Bounds, ClientInfo, Entry, LogVisibility, Outcome, Ruling, Summary};
 use tabwire_testkit::bench::{Sample, TabwireWorld, micros};
 
-/// Requests to each side in a block, and blocks.
+/// Requests to each side in a block, and number of blocks.
 const ROUNDS: usize = 1_000;
 const BLOCKS: usize = 9;
-/// Rows that follow each other at once, and rows with a pause between them, as actions have.
+/// Rows in direct succession, and rows with pauses between them, as actions have.
 const ROWS: [(&str, usize, Duration); 2] = [
     ("one row, at once", 20_000, Duration::ZERO),
     ("one row, now and then", 4_000, Duration::from_millis(2)),
@@ -38,7 +38,7 @@ impl Side {
         Self { _world: world, socket }
     }
 
-    /// One request as the command line makes it, on a connection of its own.
+    /// One request as the command line sends it, on its own connection.
     fn ask(&self, action: &str, body: &str) -> Duration {
         let before = Instant::now();
         let mut stream = UnixStream::connect(&self.socket).expect("the daemon listens");
@@ -49,13 +49,13 @@ impl Side {
         );
         stream.write_all(request.as_bytes()).expect("it reads");
         let mut response = String::new();
-        stream.read_to_string(&mut response).expect("it answers");
+        stream.read_to_string(&mut response).expect("it responds");
         assert!(response.starts_with("HTTP/1.1"), "{response}");
         before.elapsed()
     }
 }
 
-/// The two sides in turns, in blocks: one slow moment of the machine is in one block, and moves no result.
+/// Both sides in turns, in blocks: a slow moment of the machine affects one block only.
 fn compare(name: &str, with: &Side, without: &Side, action: &str, body: &str) {
     for _ in 0..ROUNDS / 5 {
         let _ = (with.ask(action, body), without.ask(action, body));
@@ -126,7 +126,7 @@ fn main() {
     let directory = tempfile::tempdir().expect("a directory");
     rows(directory.path());
     let (with, without) = (Side::start("on"), Side::start("off"));
-    // Refused before any browser is asked: what is left is HTTP and the audit log.
+    // Refused before a browser is used: only HTTP and the audit log are left.
     compare("a refused action", &with, &without, "nothing", "{}");
     compare("eval 1", &with, &without, "eval", r#"{"params": {"expression": "1"}}"#);
 }

@@ -1,5 +1,5 @@
-//! `tabwire chrome` against the browser that it stands in for: launch to first response, round trips, and a live browser
-//! used again, all by pipe, in turns.
+//! `tabwire chrome` compared with the browser itself: launch to first response, round trips, and a running
+//! browser used again, all by pipe, in turns.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const BLOCKS: usize = 20;
 const BLOCK: usize = 100;
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// What a launcher passes, more or less.
+/// Typical flags of a launcher.
 const FLAGS: &[&str] = &[
     "--headless=new",
     "--no-sandbox",
@@ -32,7 +32,7 @@ const FLAGS: &[&str] = &[
     "--no-startup-window",
 ];
 
-/// A browser, or what stands in for one, with its pipe.
+/// A browser or a shim, with its pipe.
 struct Launched {
     child: Child,
     connection: Connection,
@@ -60,7 +60,7 @@ impl Launched {
         let source = PipeSource::new(from_browser, BROWSER_MESSAGE_CEILING).expect("a source");
         let sink = PipeSink::new(to_browser).expect("a sink");
         let connection = Connection::start(source, sink, tasks);
-        connection.browser().send("Browser.getVersion", &(), DEADLINE).await.expect("an answer");
+        connection.browser().send("Browser.getVersion", &(), DEADLINE).await.expect("a response");
         Self { child, connection }
     }
 
@@ -71,7 +71,7 @@ impl Launched {
                 .send(method, &params, DEADLINE)
                 .await
                 .and_then(|response| response.to())
-                .expect("an answer")
+                .expect("a response")
         };
         let created = ask("Target.createTarget", json!({"url": "about:blank"})).await;
         let target = TargetId::new(created["targetId"].as_str().expect("an id"));
@@ -102,7 +102,7 @@ fn direct() -> Command {
     detached(browser_program())
 }
 
-fn stand_in(world: &TabwireWorld) -> Command {
+fn shim(world: &TabwireWorld) -> Command {
     world.detached_command(&["chrome"])
 }
 
@@ -115,10 +115,10 @@ async fn launches(world: &TabwireWorld, home: &Path, tasks: &TaskGroup) {
         bare.add(before.elapsed());
         browser.close().await;
         let before = Instant::now();
-        let first = Launched::start(stand_in(world), &profile("through"), tasks).await;
+        let first = Launched::start(shim(world), &profile("through"), tasks).await;
         through.add(before.elapsed());
         let before = Instant::now();
-        let second = Launched::start(stand_in(world), &profile("through"), tasks).await;
+        let second = Launched::start(shim(world), &profile("through"), tasks).await;
         again.add(before.elapsed());
         second.close().await;
         first.close().await;
@@ -127,7 +127,7 @@ async fn launches(world: &TabwireWorld, home: &Path, tasks: &TaskGroup) {
         [("launched directly", &bare), ("through it", &through), ("a live one again", &again)]
     {
         println!(
-            "{name:<20} first answer: median {:>6.0} ms  min {:>6.0} ms  over direct {:>6.0} ms  direct is {:.1} times it",
+            "{name:<20} first response: median {:>6.0} ms  min {:>6.0} ms  over direct {:>6.0} ms  direct is {:.1} times it",
             sample.median().as_secs_f64() * 1e3,
             sample.minimum().as_secs_f64() * 1e3,
             (sample.median().as_secs_f64() - bare.median().as_secs_f64()) * 1e3,
@@ -138,7 +138,7 @@ async fn launches(world: &TabwireWorld, home: &Path, tasks: &TaskGroup) {
 
 async fn round_trips(world: &TabwireWorld, home: &Path, tasks: &TaskGroup) {
     let bare = Launched::start(direct(), &home.join("trips-direct"), tasks).await;
-    let through = Launched::start(stand_in(world), &home.join("trips-through"), tasks).await;
+    let through = Launched::start(shim(world), &home.join("trips-through"), tasks).await;
     let pages = [bare.page().await, through.page().await];
     let mut samples = [Sample::default(), Sample::default()];
     for _ in 0..BLOCKS {
@@ -147,7 +147,7 @@ async fn round_trips(world: &TabwireWorld, home: &Path, tasks: &TaskGroup) {
                 let before = Instant::now();
                 page.send("Runtime.evaluate", &json!({"expression": "1"}), DEADLINE)
                     .await
-                    .expect("an answer");
+                    .expect("a response");
                 sample.add(before.elapsed());
             }
         }

@@ -1,4 +1,5 @@
-//! A cold `tabwire open` of the demo page, over the time a bare headless browser needs to respond its first command.
+//! A cold `tabwire open` of the demo page, compared with the time of a bare headless browser to its first
+//! response.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ fn main() {
                 .browser()
                 .send("Browser.getVersion", &(), Duration::from_secs(20))
                 .await
-                .expect("an answer");
+                .expect("a response");
         });
         bare.add(before.elapsed());
         drop(browser);
@@ -39,7 +40,7 @@ fn main() {
         with_daemon.add(before.elapsed());
     }
     for (name, sample) in [
-        ("bare browser, first answer", &bare),
+        ("bare browser, first response", &bare),
         ("tabwire open, no daemon yet", &without),
         ("tabwire open, daemon runs", &with_daemon),
     ] {

@@ -1,5 +1,5 @@
-//! Whole commands as processes: `tabwire eval 1` and `status` over an empty process and a raw round trip, and over
-//! agent-browser where it is installed (`npm ci` in `benches/peers`).
+//! Whole commands as processes: `tabwire eval 1` and `status`, compared with an empty process, a raw round
+//! trip, and agent-browser where it is installed (`npm ci` in `benches/peers`).
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ fn main() {
         let before = Instant::now();
         runtime
             .block_on(page.send("Runtime.evaluate", &json!({"expression": "1"}), Duration::from_secs(10)))
-            .expect("an answer");
+            .expect("a response");
         samples[1].1.add(before.elapsed());
         samples[2].1.add(timed(world.command(&["eval", "1"])));
         samples[3].1.add(timed(world.command(&["status"])));

@@ -1,5 +1,5 @@
-//! What MCP adds: the same action as a tool call and as a request to the daemon, in turns; how long a client waits for
-//! its first response compared with an empty process; and what the process between them weighs while nothing happens.
+//! The cost of MCP: the same action as a tool call and as a request to the daemon, in turns; the time to the
+//! first response compared with an empty process; and the memory of the idle relay process.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::io::{Read, Write};
@@ -14,11 +14,11 @@ use tabwire_testkit::bench::{McpClient, Sample, TabwireWorld, empty_program, mic
 const ROUNDS: usize = 300;
 const STARTS: usize = 40;
 
-/// Agents at once, and what each does.
+/// Concurrent agents, and actions of each.
 const AGENTS: usize = 20;
 const ACTIONS: usize = 40;
 
-/// The same action as the daemon's API does it.
+/// The same action through the daemon's API.
 fn ask_daemon(socket: &PathBuf, tab: &str, action: &str, params: &Value) -> Duration {
     let body = json!({"session": "bench", "tab": tab, "params": params, "text": true}).to_string();
     let before = Instant::now();
@@ -30,13 +30,13 @@ fn ask_daemon(socket: &PathBuf, tab: &str, action: &str, params: &Value) -> Dura
     );
     stream.write_all(request.as_bytes()).expect("it reads");
     let mut response = String::new();
-    stream.read_to_string(&mut response).expect("it answers");
+    stream.read_to_string(&mut response).expect("it responds");
     let taken = before.elapsed();
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     taken
 }
 
-/// A page with about two hundred elements that can be acted on.
+/// A page with about two hundred interactive elements.
 fn page() -> String {
     let rows: String = (0..100)
         .map(|row| format!("<li><a%20href='%23{row}'>Row%20{row}</a><button>Do%20{row}</button></li>"))
@@ -44,7 +44,7 @@ fn page() -> String {
     format!("data:text/html,<title>Bench</title><input%20id=a><ul>{rows}</ul>")
 }
 
-/// Kibibytes of memory that are this process's own share.
+/// Proportional set size of a process, in KiB.
 fn proportional_kib(pid: u32) -> u64 {
     let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
@@ -55,8 +55,8 @@ fn calls(world: &TabwireWorld) {
     let socket = world.home().join("runtime").join("daemon.sock");
     let arguments = ["mcp", "--global", "--session", "bench", "--policy", "open"];
     let mut client = McpClient::start(world.command(&arguments));
-    let (_, told) = client.call_for_text("navigate", &json!({"url": page()}));
-    let tab = told.split_whitespace().find(|word| word.starts_with("pipe:")).expect("the tab is told");
+    let (_, output) = client.call_for_text("navigate", &json!({"url": page()}));
+    let tab = output.split_whitespace().find(|word| word.starts_with("pipe:")).expect("a tab id");
     for (tool, arguments, params) in [
         ("eval", json!({"expression": "1"}), json!({"expression": "1"})),
         ("get_text", json!({}), json!({})),
@@ -82,7 +82,7 @@ fn calls(world: &TabwireWorld) {
     println!("idle: {} KiB (its proportional share)", proportional_kib(client.id()));
 }
 
-/// From the start of the process to its first response, with a daemon there and without one.
+/// From the start of the process to its first response, with a running daemon and without one.
 fn starts(world: &TabwireWorld) {
     let directory = tempfile::tempdir().expect("a directory");
     let program = empty_program(directory.path());
@@ -91,22 +91,22 @@ fn starts(world: &TabwireWorld) {
         let before = Instant::now();
         assert!(Command::new(&program).status().expect("it runs").success());
         empty.add(before.elapsed());
-        warm.add(first_answer(world));
+        warm.add(first_response(world));
         if round % 4 == 0 {
             let other = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
-            cold.add(first_answer(&other));
+            cold.add(first_response(&other));
         }
     }
     for (name, sample) in [("with a daemon", &warm), ("without one", &cold)] {
         println!(
-            "start to the first answer, {name:<13} {:>10}  over an empty process {:>10}",
+            "start to the first response, {name:<13} {:>10}  over an empty process {:>10}",
             micros(sample.median()),
             micros(sample.median().saturating_sub(empty.median()))
         );
     }
 }
 
-fn first_answer(world: &TabwireWorld) -> Duration {
+fn first_response(world: &TabwireWorld) -> Duration {
     let before = Instant::now();
     let client = McpClient::start(world.command(&["mcp"]));
     let taken = before.elapsed();
@@ -114,7 +114,7 @@ fn first_answer(world: &TabwireWorld) -> Duration {
     taken
 }
 
-/// Actions in a second: one agent's, and all of twenty agents' on a tab each, where every action takes 50 ms.
+/// Actions per second: of one agent, and of twenty agents on a tab each, where every action takes 50 ms.
 fn crowd(world: &TabwireWorld) {
     let one = throughput(world, 1);
     let all = throughput(world, AGENTS);

@@ -1,4 +1,4 @@
-//! Tool calls of `tabwire mcp` beside those of other MCP servers for browsers, on the same page, in turns.
+//! Tool calls of `tabwire mcp` and of other MCP servers for browsers, on the same page, in turns.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use serde_json::json;
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::{McpClient, McpOperation, McpPeer, Sample, TabwireWorld, micros, ratio};
 
-/// Each server is called for so long, so many times at most, before any call is counted: what scripts of a server run
-/// in the page is compiled by then.
+/// Time and number of uncounted calls of each server at the start, so that its scripts in the page are
+/// compiled.
 const WARM_UP: Duration = Duration::from_secs(1);
 const WARM_UP_CALLS: usize = 100;
-/// Blocks of calls of each server, calls that are not counted and calls that are, in each.
+/// Blocks of calls of each server, and in each block uncounted and counted calls.
 const BLOCKS: usize = 3;
 const WARMING: usize = 3;
 const ROUNDS: usize = 8;
@@ -33,7 +33,7 @@ fn main() {
     if peers.is_empty() {
         println!("no peer is installed: run `npm ci --ignore-scripts` in benches/peers");
     }
-    for (deed, tool, arguments) in [
+    for (operation, tool, arguments) in [
         (McpOperation::Eval, "eval", json!({"expression": "1"})),
         (McpOperation::GetText, "get_text", json!({})),
         (McpOperation::Snapshot, "snapshot", json!({})),
@@ -43,9 +43,9 @@ fn main() {
         let mut theirs: Vec<Option<Sample>> = peers.iter().map(|_| Some(Sample::default())).collect();
         warm_up(|| Some(ours.call(tool, &arguments)));
         for peer in &mut peers {
-            warm_up(|| peer.time(deed));
+            warm_up(|| peer.time(operation));
         }
-        // In blocks, each server warm: so are agents that do one thing after the other.
+        // In blocks, because an agent also calls one server many times in a row.
         for _ in 0..BLOCKS {
             for round in 0..WARMING + ROUNDS {
                 let taken = ours.call(tool, &arguments);
@@ -55,7 +55,7 @@ fn main() {
             }
             for (peer, sample) in peers.iter_mut().zip(&mut theirs) {
                 for round in 0..WARMING + ROUNDS {
-                    match (peer.time(deed), sample.as_mut()) {
+                    match (peer.time(operation), sample.as_mut()) {
                         (Some(taken), Some(sample)) if round >= WARMING => sample.add(taken),
                         (Some(_), _) => {}
                         (None, _) => *sample = None,
@@ -72,7 +72,7 @@ fn main() {
     }
 }
 
-/// Calls a server until it is warm; one that does not have the tool is left alone.
+/// Calls a server until it is warm; skips a server without the tool.
 fn warm_up(mut call: impl FnMut() -> Option<Duration>) {
     let began = Instant::now();
     for _ in 0..WARM_UP_CALLS {

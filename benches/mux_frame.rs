@@ -1,4 +1,4 @@
-//! What the mux itself costs a frame, against copying the frame.
+//! The cost of the mux per frame, compared with copying the frame.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::hint::black_box;
@@ -11,14 +11,14 @@ use tabwire_testkit::bench::{Sample, micros};
 
 const CLIENT: ClientId = ClientId(1);
 
-/// A mux with one client attached to one page, driven by hand.
+/// A mux with one client attached to one page.
 fn ready() -> Mux {
     let now = Instant::now();
     let mut mux = Mux::new();
     mux.start(None, now);
     mux.client_joined(CLIENT, ClientOptions::default(), now);
     let mut sessions = 0;
-    // Answers whatever the mux asks of a browser until it is quiet.
+    // Responds to the mux's commands as a browser until there are no more.
     loop {
         let outputs = mux.take_outputs();
         let asked: Vec<serde_json::Value> = outputs
@@ -123,7 +123,7 @@ fn main() {
             drop(black_box(BytesMut::from(command.as_bytes())));
         });
         println!(
-            "{size:>8} B: event {} over its copy of {}; command and answer {} over building both",
+            "{size:>8} B: event {} over its copy of {}; command and response {} over building both",
             micros(event_cost.saturating_sub(copy)),
             micros(copy),
             micros(trip.saturating_sub(build)),

@@ -1,6 +1,6 @@
-//! The user's own browser through its extension: round trips over the same call made inside the extension and over a
-//! bare socket into it, Playwright's connecting to sixty tabs, a tab that is entered when it is used over one that is
-//! entered at once, and clicks into a page that floods.
+//! The user's own browser through its extension: round trips compared with the same call inside the extension
+//! and over a bare websocket to it, Playwright connecting to sixty tabs, a tab attached on use compared with
+//! one attached at once, and clicks in a page that floods.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::process::Command;
@@ -25,7 +25,7 @@ const EVENTS_A_SECOND: usize = 5_000;
 const DEADLINE: Duration = Duration::from_secs(30);
 const OWN: [&str; 4] = ["--upstream", "extension", "--policy", "open"];
 
-/// What a client says to a page before it uses it, more or less.
+/// Typical commands that a client sends to a page first.
 const SETTING_UP: [(&str, &str); 7] = [
     ("Page.enable", "{}"),
     ("Page.getFrameTree", "{}"),
@@ -86,14 +86,14 @@ fn await_extension(world: &TabwireWorld) {
 }
 
 async fn ask(session: &CdpSession, method: &'static str, params: Value) -> Value {
-    session.send(method, &params, DEADLINE).await.and_then(|answer| answer.to()).expect("an answer")
+    session.send(method, &params, DEADLINE).await.and_then(|response| response.to()).expect("a response")
 }
 
 async fn evaluate(session: &CdpSession, expression: &str) -> Value {
     let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-    let answer = ask(session, "Runtime.evaluate", params).await;
-    assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
-    answer["result"]["value"].clone()
+    let response = ask(session, "Runtime.evaluate", params).await;
+    assert!(response.get("exceptionDetails").is_none(), "{expression}: {response}");
+    response["result"]["value"].clone()
 }
 
 async fn attach(connection: &Connection, target: &str) -> CdpSession {
@@ -119,7 +119,7 @@ async fn worker_of(user: &Connection) -> CdpSession {
     attach(user, target["targetId"].as_str().expect("an id")).await
 }
 
-/// Chrome's number of a tab.
+/// Chrome's id of a tab.
 async fn tab_of(worker: &CdpSession, target: &str) -> i64 {
     let find =
         format!("chrome.debugger.getTargets().then((all) => all.find((one) => one.id === {target:?}).tabId)");
@@ -130,8 +130,8 @@ fn milliseconds(value: &Value) -> Duration {
     Duration::from_secs_f64(value.as_f64().expect("a number") / 1e3)
 }
 
-/// A websocket into the extension's worker with nothing on its way but the call itself: the least that any extension
-/// takes which is asked from outside.
+/// A websocket to the extension's worker that only makes the call: the minimum for any extension that is
+/// called from outside.
 struct BareLine {
     source: FrameSource,
     sink: FrameSink,
@@ -142,12 +142,12 @@ impl BareLine {
     async fn open(worker: &CdpSession, tab: i64) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let answer = format!(
+        let script = format!(
             "globalThis.bare = new WebSocket('ws://127.0.0.1:{port}');\
              bare.onmessage = ({{ data }}) => {{ const {{ id, with: {{ tab, method, params }} }} = JSON.parse(data);\
              chrome.debugger.sendCommand({{tabId: tab}}, method, params).then((ok) => bare.send(JSON.stringify({{id, ok}}))); }}; 0"
         );
-        evaluate(worker, &answer).await;
+        evaluate(worker, &script).await;
         let (mut stream, _) = listener.accept().await.expect("a visitor");
         stream.set_nodelay(true).expect("a socket");
         let mut head = Vec::new();
@@ -172,7 +172,7 @@ impl BareLine {
     async fn call(&mut self) {
         self.sink.enqueue(BytesMut::from(self.question.as_bytes()));
         self.sink.flush().await.expect("sent");
-        self.source.next().await.expect("a line").expect("an answer");
+        self.source.next().await.expect("a line").expect("a response");
     }
 }
 
@@ -181,7 +181,7 @@ async fn round_trips(client: &Connection, worker: &CdpSession) {
     let page = attach(client, &target).await;
     evaluate(&page, "1").await;
     let tab = tab_of(worker, &target).await;
-    // A worker's clock is coarse, so a block is timed as a whole.
+    // A worker's clock is coarse, so a whole block is timed.
     let inside = format!(
         "(async () => {{ const before = performance.now(); for (let count = 0; count < {BLOCK}; count += 1)\
          await chrome.debugger.sendCommand({{tabId: {tab}}}, 'Runtime.evaluate', {{expression: '1'}});\
@@ -201,7 +201,7 @@ async fn round_trips(client: &Connection, worker: &CdpSession) {
             ask(&page, "Runtime.evaluate", json!({"expression": "1"})).await;
         }
         let timed = before.elapsed() / u32::try_from(BLOCK).expect("small");
-        // The first block warms both up.
+        // The first block warms up both.
         if block > 0 {
             alone.add(taken);
             bare.add(on_bare_line);
@@ -240,8 +240,8 @@ async fn clicks(page: &CdpSession) -> Sample {
     sample
 }
 
-/// What a flood costs a click: through the daemon, and over the browser's own socket, where all of it is the browser's.
-/// The user looks at the tab: one that is not in front lags behind its own flood by seconds, whoever drives it.
+/// The cost of a flood for a click: through the daemon, and over the browser's own websocket, where all of it
+/// is the browser's. The tab is in front: a background tab lags seconds behind its own flood with any client.
 async fn floods(line: &str, client: &Connection, user: &Connection) {
     let target = open(client, "about:blank").await;
     ask(&user.browser(), "Target.activateTarget", json!({"targetId": target})).await;
@@ -277,7 +277,7 @@ async fn floods(line: &str, client: &Connection, user: &Connection) {
     ask(&client.browser(), "Target.closeTarget", json!({"targetId": target})).await;
 }
 
-/// How long it takes from the news of a tab to the first response out of it.
+/// The time from the announcement of a tab to its first response.
 async fn lazy_and_eager(client: &Connection, worker: &CdpSession) {
     let list: Vec<String> =
         SETTING_UP.iter().map(|(method, params)| format!("[{method:?}, {params}]")).collect();
@@ -304,7 +304,7 @@ async fn lazy_and_eager(client: &Connection, worker: &CdpSession) {
             })
             .collect();
         for one in begun {
-            one.response().await.expect("an answer");
+            one.response().await.expect("a response");
         }
         ask(&page, "Runtime.evaluate", json!({"expression": "1"})).await;
         if round > 0 {
@@ -316,7 +316,7 @@ async fn lazy_and_eager(client: &Connection, worker: &CdpSession) {
         }
     }
     println!(
-        "first answer of a tab  entered at once, inside the extension {}  when it is used {}  {}",
+        "first response of a tab  entered at once, inside the extension {}  when it is used {}  {}",
         micros(eager.median()),
         micros(lazy.median()),
         ratio(lazy.median(), eager.median()),
@@ -332,7 +332,7 @@ async fn sixty_tabs(world: &TabwireWorld, user: &Connection) {
     let share = "chrome.runtime?.sendMessage?.({ask: 'mode', mode: 'all'}).then((now) => now.mode)";
     let until = Instant::now() + DEADLINE;
     while evaluate(&page, share).await != "all" || standing(world)["tabs"].as_u64() < Some(TABS as u64) {
-        assert!(Instant::now() < until, "the tabs are not told of");
+        assert!(Instant::now() < until, "the tabs are not listed");
     }
     let before = standing(world)["attaches"].clone();
     let address = world.text(&["cdp-url", "--quiet"]);
@@ -351,10 +351,10 @@ async fn sixty_tabs(world: &TabwireWorld, user: &Connection) {
             .current_dir(clients)
             .output()
             .expect("node runs: `cargo xtask setup` says what is needed");
-        let told: Value = serde_json::from_slice(&output.stdout)
+        let report: Value = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
-        sample.add(milliseconds(&told[0]));
-        pages = told[1].clone();
+        sample.add(milliseconds(&report[0]));
+        pages = report[1].clone();
     }
     let attaches = standing(world)["attaches"].as_u64().zip(before.as_u64()).map(|(now, then)| now - then);
     println!(

@@ -1,4 +1,5 @@
-//! What a decision costs: an address read and judged against many rules and grants, as for every guarded CDP command.
+//! The cost of a decision: a URL parsed and checked against many rules and grants, as for every guarded CDP
+//! command.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::fmt::Write as _;
@@ -64,14 +65,14 @@ fn main() {
         });
         println!("decision, {name}: {} (limit 20 us)", micros(cost));
     }
-    // What a page with many frames costs when one of them has changed; until then, and for a second, it is remembered.
+    // The cost of a page with many frames when one has changed; the result is cached for a second.
     let urls: Vec<String> =
         (0..FRAMES).map(|number| format!("https://site49.example/frame/{number}")).collect();
     let frames = per_round(|| {
         black_box(urls.iter().all(|url| judge(&book, url, Profile::Guarded)));
     });
     println!("{FRAMES} frames, once for each change of one: {}", micros(frames));
-    // What an action needs is computed from its parameters with every call.
+    // The needs of an action are computed from its parameters with every call.
     for (name, params) in [
         ("click", json!({"target": "e12"})),
         ("route", json!({"url": "*/api/*", "body": "{}", "header": ["x-own: 1"]})),

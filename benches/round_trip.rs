@@ -1,4 +1,4 @@
-//! Round trips of `Runtime.evaluate('1')`: through Tabwire over a bare browser, in one run, in turns.
+//! Round trips of `Runtime.evaluate('1')`: through Tabwire and on a bare browser, in one run, in turns.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::time::{Duration, Instant};
@@ -25,19 +25,19 @@ async fn page_of(connection: &Connection) -> CdpSession {
     let created: Value = browser
         .send("Target.createTarget", &json!({"url": "about:blank"}), DEADLINE)
         .await
-        .and_then(|answer| answer.to())
+        .and_then(|response| response.to())
         .expect("a page");
     let target = TargetId::new(created["targetId"].as_str().expect("an id"));
     let attached: Value = browser
         .send("Target.attachToTarget", &json!({"targetId": target, "flatten": true}), DEADLINE)
         .await
-        .and_then(|answer| answer.to())
+        .and_then(|response| response.to())
         .expect("a session");
     connection.session(&tabwire_api::CdpSessionId::new(attached["sessionId"].as_str().expect("an id")))
 }
 
 async fn evaluate(page: &CdpSession) {
-    page.send("Runtime.evaluate", &json!({"expression": "1"}), DEADLINE).await.expect("an answer");
+    page.send("Runtime.evaluate", &json!({"expression": "1"}), DEADLINE).await.expect("a response");
 }
 
 async fn sequential(pages: &[(&str, &CdpSession)]) -> Vec<Sample> {
@@ -54,20 +54,20 @@ async fn sequential(pages: &[(&str, &CdpSession)]) -> Vec<Sample> {
     samples
 }
 
-/// Operations a second with a window of commands in flight.
+/// Operations per second with a window of pending commands.
 async fn pipelined(page: &CdpSession, count: usize) -> f64 {
     let before = Instant::now();
     let mut flying = std::collections::VecDeque::with_capacity(WINDOW);
     for _ in 0..count {
         if flying.len() == WINDOW {
             let oldest: tabwire_cdp::PendingResponse = flying.pop_front().expect("one in flight");
-            oldest.response().await.expect("an answer");
+            oldest.response().await.expect("a response");
         }
         flying
             .push_back(page.begin("Runtime.evaluate", &json!({"expression": "1"}), DEADLINE).expect("sent"));
     }
     for waiting in flying {
-        waiting.response().await.expect("an answer");
+        waiting.response().await.expect("a response");
     }
     #[expect(clippy::cast_precision_loss, reason = "a count of thousands")]
     let operations = count as f64;
@@ -134,7 +134,7 @@ fn main() {
         .enable_all()
         .build()
         .expect("a runtime");
-    // As a task among tasks, as in the daemon: the main thread would add a wake-up of its own.
+    // As a task, as in the daemon: the main thread would add a wake-up of its own.
     runtime.block_on(runtime.spawn(run())).expect("the bench ends");
 }
 

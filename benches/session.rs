@@ -1,5 +1,6 @@
-//! Sessions: `tabwire get url` over an empty process and a raw round trip, `session list` with fifty sessions over an
-//! empty process, and the daemon's memory with fifty sessions as contexts in one browser.
+//! Sessions: `tabwire get url` compared with an empty process and a raw round trip, `session list` with fifty
+//! sessions compared with an empty process, and the daemon's memory with fifty sessions as contexts in one
+//! browser.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::process::Command;
@@ -35,7 +36,7 @@ fn main() {
         let before = Instant::now();
         runtime
             .block_on(page.send("Runtime.evaluate", &json!({"expression": "location.href"}), LIMIT))
-            .expect("an answer");
+            .expect("a response");
         samples[1].add(before.elapsed());
         samples[2].add(timed(world.command(&["--session", "s0", "get", "url"])));
         samples[3].add(timed(world.command(&["session", "list"])));

@@ -1,6 +1,5 @@
-//! Snapshots of pages with 200, 2,000 and 10,000 rows over Chrome's own accessibility tree, in one run; their length;
-//! and
-//! what they leave behind in the daemon.
+//! Snapshots of pages with 200, 2,000 and 10,000 rows compared with Chrome's own accessibility tree, in one
+//! run; their length; and the daemon's memory afterwards.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::time::{Duration, Instant};
@@ -12,10 +11,10 @@ use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld, micros};
 
 const COUNTS: [usize; 3] = [200, 2_000, 10_000];
 const DEADLINE: Duration = Duration::from_secs(120);
-/// Characters a snapshot may have: 4,000 tokens.
+/// Size limit of a snapshot in characters: 4,000 tokens.
 const BUDGET: usize = 16_000;
 
-/// A page with the agent in a world of its own.
+/// A page with the page agent in an isolated world.
 struct Page {
     session: CdpSession,
     world: Value,
@@ -40,7 +39,7 @@ impl Page {
             .send(method, params, DEADLINE)
             .await
             .and_then(|response| response.to())
-            .expect("an answer")
+            .expect("a response")
     }
 
     async fn open(&mut self, url: &str) {
@@ -52,16 +51,16 @@ impl Page {
         self.world = self.send("Page.createIsolatedWorld", &world).await["executionContextId"].clone();
     }
 
-    /// A walk as the engine asks for it, read to the end.
+    /// A walk as the engine requests it, parsed completely.
     async fn walk(&self) -> Value {
         let params = json!({
             "expression": "tabwire.run('snapshot', {})", "contextId": self.world, "returnByValue": true,
         });
         let response = self.send("Runtime.evaluate", &params).await;
-        serde_json::from_str(response["result"]["value"]["ok"].as_str().expect("an answer")).expect("JSON")
+        serde_json::from_str(response["result"]["value"]["ok"].as_str().expect("a response")).expect("JSON")
     }
 
-    /// The accessibility tree as it comes, not even read.
+    /// The accessibility tree as received, not parsed.
     async fn tree(&self) -> usize {
         let response =
             self.session.send("Accessibility.getFullAXTree", &json!({}), DEADLINE).await.expect("a tree");
@@ -88,7 +87,8 @@ async fn compare(site: &Site) {
             page.walk().await;
             walks.add(before.elapsed());
         }
-        // Afterwards: once it was asked for, the browser keeps the tree up to date, which slows the page down.
+        // Measured last: after the first request the browser keeps the tree up to date, which slows the page
+        // down.
         let mut bytes = 0;
         for _ in 0..(4_000 / count).clamp(3, 10) {
             let before = Instant::now();
@@ -115,7 +115,7 @@ fn pss(pid: u64) -> u64 {
     line.split_whitespace().nth(1).and_then(|size| size.parse().ok()).expect("a number")
 }
 
-/// Whole commands: how long their text is, and how much the daemon has grown after a few.
+/// Whole commands: the length of their output, and the daemon's memory after a few.
 fn measure_commands(site: &Site) {
     let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
     world.run(&["open", &site.url("a", "/bench")]);

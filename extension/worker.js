@@ -12,16 +12,16 @@ import * as sharing from "./tabs/sharing.js";
 import * as tabs from "./tabs/tabs.js";
 import { handleView } from "./ui/view.js";
 
-/** The alarm that brings a sleeping worker back; Chrome allows no shorter period. */
+/** The alarm that restarts a stopped worker; Chrome allows no shorter period. */
 const WAKE_ALARM = "wake";
 const WAKE_PERIOD_MINUTES = 0.5;
 
 chrome.runtime.onInstalled.addListener(() => wake());
 chrome.runtime.onStartup.addListener(() => wake());
 chrome.alarms.onAlarm.addListener(() => wake());
-chrome.runtime.onMessage.addListener((message, sender, answer) => {
+chrome.runtime.onMessage.addListener((message, sender, respond) => {
   if (!isOwnView(sender)) return false;
-  handleView(message).then(answer);
+  handleView(message).then(respond);
   return true;
 });
 
@@ -48,7 +48,7 @@ notifications.onChange(() => {
 link.onChange(() => showBadge());
 wake();
 
-/** Pages of this extension only, and not in a frame; no web page and no other extension is listened to. */
+/** Whether a message comes from a page of this extension, not in a frame. All other senders are ignored. */
 function isOwnView({ id, url, frameId }) {
   return id === chrome.runtime.id && (url ?? "").startsWith(chrome.runtime.getURL("")) && (frameId ?? 0) === 0;
 }

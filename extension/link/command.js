@@ -1,4 +1,4 @@
-// The commands of the daemon, one row each. Every command gets exactly one response, whatever happens.
+// The commands of the daemon, one row each. Every command gets exactly one response, even after an exception.
 
 import * as debuggee from "../tabs/debuggee.js";
 import { cancel, locate } from "../tabs/downloads.js";

@@ -11,13 +11,13 @@ import * as sharing from "../tabs/sharing.js";
 import * as tabs from "../tabs/tabs.js";
 
 const PROTOCOL = 1;
-/** Chrome ends a worker that has been quiet for 30 s; only messages count, no ping frames. */
+/** Chrome stops a worker after 30 s without messages; ping frames do not count. */
 const HEARTBEAT_MS = 20_000;
 const DIAL_DEADLINE_MS = 5_000;
-/** What may be sent by a peer that has not shown that it knows the key: one short message is all it has to say. */
+/** Limits for a peer that has not proved the key yet: its only message is short. */
 const UNPROVED_LENGTH = 64 * 1024;
 const UNPROVED_MESSAGES = 4;
-/** How long to wait before dialling again while the worker lives; after that the alarm does it. */
+/** Delays before reconnecting while the worker lives; after that the alarm reconnects. */
 const PAUSES_MS = [250, 1_000, 3_000, 10_000];
 
 let line = null;
@@ -25,7 +25,7 @@ let dialling = null;
 let failures = 0;
 const watchers = [];
 
-/** Whether the daemon is there and has proved itself. */
+/** Whether the daemon is connected and has proved the key. */
 export const isOpen = () => line !== null;
 export const daemon = () => line?.daemon ?? null;
 export const droppedEvents = outbox.droppedEvents;
@@ -54,7 +54,7 @@ export async function renew() {
 async function dialUntilDone() {
   try {
     const known = await pairing.find();
-    // A dial that fails may mean another port or another key: both are read again, then it is tried once more.
+    // A failed connection may mean a new port or a new key: read both again, then retry once.
     if (known !== null && (await dial(known))) return;
     const anew = await pairing.readAgain();
     const differs = anew !== null && (anew.port !== known?.port || anew.key !== known?.key);
@@ -68,7 +68,7 @@ async function dialUntilDone() {
   if (failures <= PAUSES_MS.length) setTimeout(ensure, pause);
 }
 
-/** Dials, proves and is proved to; says whether the line is open. */
+/** Connects and runs the handshake; returns whether the connection is open. */
 async function dial({ port, key }) {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/extension`);
   const messages = inbox(socket);
@@ -107,7 +107,7 @@ async function hello({ install, ours }) {
   };
 }
 
-/** Messages of a socket one by one, each with a deadline, until they are handed to `take`. */
+/** Messages of a socket one by one, each with a deadline, until `handTo` passes them to a receiver. */
 function inbox(socket) {
   const held = [];
   let wanted = null;

@@ -26,7 +26,7 @@ export function onChange(watcher) {
 export async function take(data) {
   await load();
   const list = (name) => (Array.isArray(data?.[name]) ? data[name] : []);
-  // Clocks differ; how long is left is counted from here.
+  // The clocks of daemon and browser differ, so the remaining time counts from here.
   const until = (one) => Date.now() + Number(one.seconds_left ?? 0) * 1000;
   await keep({
     approvals: list("approvals").map((one) => ({ ...one, until: until(one) })),

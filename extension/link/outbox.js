@@ -2,20 +2,20 @@
 // because each websocket message is expensive. The queue is bounded: when it is full, droppable events are dropped, and a
 // tab that still floods it is detached.
 
-/** What may lie in the socket itself, where nothing overtakes it. */
+/** The limit of bytes buffered in the socket itself, because later messages cannot overtake them. */
 const AHEAD_BYTES = 64 * 1024;
 /** Above this, droppable events are dropped. */
 const ROOM_BYTES = 4 * 1024 * 1024;
 /** Above this, the tab of the event is detached. */
 const CEILING_BYTES = 32 * 1024 * 1024;
-/** How long until a socket that was full is looked at again. */
+/** The delay before a full socket is tried again. */
 const RETRY_MS = 2;
-/** How long the events of a flood are gathered, and how many in that time are none yet. */
+/** How long events of a burst are gathered, and how many events in that time are not a burst yet. */
 const GATHER_MS = 4;
 const FEW_EVENTS = 8;
 
 let socket = null;
-/** What waits, from `next` on: text, the tab it is about, and the socket it is for, if it is for no other. */
+/** Queued messages, from `next` on: text, its tab, and its socket if it may go to no other. */
 let waiting = [];
 let next = 0;
 let bytes = 0;
@@ -79,15 +79,15 @@ function push(one) {
   if (few >= 0 && retry === null) pump();
 }
 
-/** Gathers the events of the next moment, except for the first few. */
+/** Gathers the events of the next few milliseconds, except for the first `count`. */
 function gatherAfter(count) {
   few = count;
   gathering = setTimeout(() => {
     gathering = null;
-    // Without a line all of it waits for the next one.
+    // Without a connection all messages wait for the next one.
     if (next === waiting.length || socket === null) return;
     if (retry === null) pump();
-    // It was a flood, so it goes on being one until a moment passes with nothing to tell.
+    // The burst continues until one interval passes without events.
     gatherAfter(0);
   }, GATHER_MS);
 }

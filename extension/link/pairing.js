@@ -4,47 +4,47 @@
 const HOST = "dev.tabwire.host";
 const encoder = new TextEncoder();
 
-/** Port and key as last read; `null` when there are none. Kept in memory storage only, unless the user typed them. */
+/** Port and key as last read; `null` without a pairing. In memory storage only, unless the user typed them. */
 export async function find() {
   const { pairing } = await chrome.storage.session.get("pairing");
   return pairing ?? readAgain();
 }
 
-/** Reads port and key anew: the daemon may have another port, and after a rotation another key. */
+/** Reads port and key again: the daemon may have a new port, and after a rotation a new key. */
 export async function readAgain() {
-  const told = await askHost();
-  const pairing = told ?? (await chrome.storage.local.get("manual")).manual ?? null;
+  const received = await requestPairing();
+  const pairing = received ?? (await chrome.storage.local.get("manual")).manual ?? null;
   if (pairing === null) await chrome.storage.session.remove("pairing");
   else await chrome.storage.session.set({ pairing });
   return pairing;
 }
 
-/** Pairs by hand, where there is no native host; `null` forgets it. */
+/** Pairs by hand, where there is no native host; `null` removes the pairing. */
 export async function setManual(manual) {
   if (manual === null) await chrome.storage.local.remove("manual");
   else await chrome.storage.local.set({ manual });
   await chrome.storage.session.remove("pairing");
 }
 
-/** How the native host was last found: "found", or why not. */
+/** The result of the last request to the native host: "found", or the reason for the failure. */
 export async function hostState() {
-  const { host } = await chrome.storage.session.get({ host: "not asked yet" });
+  const { host } = await chrome.storage.session.get({ host: "not requested yet" });
   return host;
 }
 
-async function askHost() {
+async function requestPairing() {
   try {
-    const told = await chrome.runtime.sendNativeMessage(HOST, { ask: "pairing" });
-    const usable = Number.isInteger(told?.port) && /^[0-9a-f]{64}$/.test(told?.key ?? "");
-    await chrome.storage.session.set({ host: usable ? "found" : String(told?.message ?? "it gave no pairing") });
-    return usable ? { port: told.port, key: told.key } : null;
+    const response = await chrome.runtime.sendNativeMessage(HOST, { ask: "pairing" });
+    const usable = Number.isInteger(response?.port) && /^[0-9a-f]{64}$/.test(response?.key ?? "");
+    await chrome.storage.session.set({ host: usable ? "found" : String(response?.message ?? "it returned no pairing") });
+    return usable ? { port: response.port, key: response.key } : null;
   } catch (error) {
     await chrome.storage.session.set({ host: String(error?.message ?? error) });
     return null;
   }
 }
 
-/** Tells this profile from every other, for as long as the extension is installed. */
+/** The id of this installation, one per browser profile. */
 export async function installId() {
   const { install } = await chrome.storage.local.get("install");
   if (install) return install;
@@ -53,7 +53,7 @@ export async function installId() {
   return made;
 }
 
-/** Tells this run of the browser from every other. */
+/** The id of this run of the browser. */
 export async function runId() {
   const { run } = await chrome.storage.session.get("run");
   if (run) return run;
@@ -66,7 +66,7 @@ export function randomHex(bytes) {
   return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
 }
 
-/** What `side` ("daemon" or "extension") shows to prove that it knows the key. */
+/** The proof that `side` ("daemon" or "extension") knows the key. */
 export async function proof(key, side, { install, ours, theirs }) {
   const bytes = Uint8Array.from(key.match(/../g), (pair) => Number.parseInt(pair, 16));
   const usable = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
@@ -74,7 +74,7 @@ export async function proof(key, side, { install, ours, theirs }) {
   return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", usable, encoder.encode(text))));
 }
 
-/** Compares two proofs without telling by the time it takes where they differ. */
+/** Compares two proofs in constant time. */
 export function isSame(one, other) {
   if (typeof one !== "string" || typeof other !== "string" || one.length !== other.length) return false;
   let difference = 0;

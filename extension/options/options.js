@@ -5,7 +5,7 @@ import { isBarrierOnly } from "../link/event_barrier.js";
 
 const part = (id) => document.getElementById(id);
 const modes = [...document.querySelectorAll("input[name=mode]")];
-/** The list of sites as it was last put there. */
+/** The list of sites as last shown. */
 let shownSites = "";
 
 async function ask(request) {
@@ -40,8 +40,8 @@ function showSites(list) {
 
 function hostSentence(host, manual) {
   if (manual) return "Paired by hand.";
-  if (host === "found") return "The native host answers; port and key come from it.";
-  return `The native host does not answer (${String(host).replace(/\.$/, "")}). Run \`tabwire extension install\`, or pair by hand.`;
+  if (host === "found") return "The native host responds; port and key come from it.";
+  return `The native host does not respond (${String(host).replace(/\.$/, "")}). Run \`tabwire extension install\`, or pair by hand.`;
 }
 
 function showAccess({ files, incognito }) {
@@ -49,12 +49,12 @@ function showAccess({ files, incognito }) {
     ? "File URLs can be shared: Chrome's “Allow access to file URLs” is on."
     : "Pages of files cannot be shared, and no file can be uploaded: Chrome's “Allow access to file URLs” is off.";
   part("incognito").textContent = incognito
-    ? "Private windows are allowed by Chrome, and not touched: the extension does not run in them."
-    : "Private windows are never touched: the extension does not run in them.";
+    ? "Chrome allows private windows, but the extension does not run in them."
+    : "The extension does not run in private windows.";
 }
 
 function showPolicy({ policy, grants, decided, connected }) {
-  part("policy").textContent = connected ? policySentence(policy) : "Not connected: the policy is Tabwire's.";
+  part("policy").textContent = connected ? policySentence(policy) : "Not connected: Tabwire stores the policy.";
   part("policy").className = policy?.fault ? "warning" : "";
   part("rules").replaceChildren(...(policy?.rules ?? []).map(ruleRow));
   const revoke = (grant) => ask({ ask: "revoke", grant });
@@ -89,7 +89,7 @@ async function keepOut() {
   shownSites = part("blocked").value;
   const { blocked } = await ask({ ask: "sites", blocked: wanted });
   const lost = wanted.length - blocked.length;
-  say(part("sites-state"), lost > 0 ? `Saved ${blocked.length}; ${lost} lines are no host, duplicates, or over the limit.` : `Saved ${blocked.length}.`, lost > 0 ? "warning" : "good");
+  say(part("sites-state"), lost > 0 ? `Saved ${blocked.length}; ${lost} lines are not a host, duplicates, or over the limit.` : `Saved ${blocked.length}.`, lost > 0 ? "warning" : "good");
 }
 
 part("connect").addEventListener("click", () => ask({ ask: "connect" }));

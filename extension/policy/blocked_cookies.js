@@ -5,12 +5,12 @@ import * as sites from "./sites.js";
 
 const isText = (value) => typeof value === "string" && value !== "";
 
-/** Whether a cookie, as CDP describes it, is a blocked site's. */
+/** Whether a cookie, as CDP describes it, belongs to a blocked site. */
 function isBlockedCookie(cookie) {
   return sites.isBlockedCookieDomain(cookie?.domain) || isBlockedPartition(cookie?.partitionKey);
 }
 
-/** A partition is named after a site, which is the blocked host or above it. */
+/** A partition is named after a site, which is the blocked host or a parent domain of it. */
 function isBlockedPartition(key) {
   const site = typeof key === "string" ? key : key?.topLevelSite;
   if (!isText(site)) return false;
@@ -18,18 +18,18 @@ function isBlockedPartition(key) {
   return host !== null && sites.isAtOrAboveBlocked(host);
 }
 
-/** Whether a cookie, as a command writes or deletes it, would be or is a blocked site's. */
+/** Whether a cookie that a command writes or deletes belongs to a blocked site. */
 export function isBlockedWrite(cookie) {
   if (isText(cookie?.url) && sites.isBlocked(cookie.url)) return true;
-  // Chrome makes a domain that is named hold for all hosts below it.
+  // Chrome extends a `domain` attribute to all subdomains.
   if (isText(cookie?.domain) && sites.isBlockedCookieDomain(`.${cookie.domain.replace(/^\./, "")}`)) return true;
   return isBlockedPartition(cookie?.partitionKey);
 }
 
-/** The cookies that may be told. */
+/** The cookies that clients may receive. */
 export const allowedCookies = (cookies) => (Array.isArray(cookies) ? cookies.filter((one) => !isBlockedCookie(one)) : []);
 
-/** Whether a line of `Set-Cookie` names a domain whose cookies a blocked site gets. */
+/** Whether a `Set-Cookie` line names a domain whose cookies are sent to a blocked site. */
 export function isBlockedSetCookie(line) {
   const domain = /;\s*domain\s*=\s*"?([^;"]*)/i.exec(line)?.[1]?.trim();
   return isText(domain) && sites.isBlockedCookieDomain(`.${domain.replace(/^\./, "")}`);
@@ -37,7 +37,7 @@ export function isBlockedSetCookie(line) {
 
 const allowedLines = (text) => String(text).split("\n").filter((line) => !isBlockedSetCookie(line)).join("\n");
 
-/** Headers by name, without the parts of `Set-Cookie` that are about blocked sites, and of `Cookie` all that is named. */
+/** Headers by name, without `Set-Cookie` lines of blocked sites and without the named cookies in `Cookie`. */
 function allowedHeaders(headers, namesLeftOut = new Set()) {
   const kept = {};
   for (const [name, value] of Object.entries(headers ?? {})) {
@@ -83,12 +83,12 @@ function responseReceived(params) {
   return { ...params, response: { ...response, headers: allowedHeaders(response.headers) } };
 }
 
-/** What is wrong with cookies is told without their text. */
+/** Reports issues of cookies without the cookie's text. */
 function issueAdded(params) {
   const cookies = params.issue?.details?.cookieIssueDetails;
   if (!cookies) return params;
-  const { rawCookieLine: _, ...told } = cookies;
-  return { ...params, issue: { ...params.issue, details: { ...params.issue.details, cookieIssueDetails: told } } };
+  const { rawCookieLine: _, ...details } = cookies;
+  return { ...params, issue: { ...params.issue, details: { ...params.issue.details, cookieIssueDetails: details } } };
 }
 
 const EVENTS = new Map([

@@ -14,7 +14,7 @@ const NEVER = new Set([
   "Storage.clearDataForStorageKey",
 ]);
 
-/** Domains whose every command stays within the page and the frames in it. */
+/** Domains whose commands all stay within the page and its frames. */
 const PAGE_DOMAINS = new Set(
   (
     "Accessibility Animation CSS Console DOM DOMDebugger DOMSnapshot Debugger Emulation EventBreakpoints Input " +
@@ -59,7 +59,7 @@ const byUrl = (name) => (params) => (sites.isBlocked(params[name] ?? "") ? BLOCK
 const byCookie = (params) => (isBlockedWrite(params) ? COOKIES : null);
 const byCookies = ({ cookies }) => (Array.isArray(cookies) && !cookies.some(isBlockedWrite) ? null : COOKIES);
 
-/** Headers that a response is given: as a list, or as one text in base64 with a NUL between them. */
+/** Response headers in a command: a list, or one base64 text with a NUL between them. */
 function byHeaders({ responseHeaders, binaryResponseHeaders }) {
   const listed = Array.isArray(responseHeaders) ? responseHeaders.map(({ name, value }) => `${name}: ${value}`) : [];
   const all = [...listed, ...readBinary(binaryResponseHeaders)];
@@ -117,8 +117,8 @@ export function denialOf(method, params) {
 }
 
 /**
- * Why a cookie must not be deleted by its address, which takes those of the domains above along: asked with the cookies
- * that the address has.
+ * The error for a cookie that must not be deleted by URL, or null. Chrome also deletes cookies of the parent domains,
+ * so the cookies that the URL has are passed in.
  */
 export function denialOfDelete({ name }, cookies) {
   const named = cookies.filter((cookie) => cookie.name === name);

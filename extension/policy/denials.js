@@ -18,7 +18,7 @@ function keep(refusal) {
   });
 }
 
-/** The newest first. */
+/** The denials, newest first. */
 export async function recentDenials() {
   const { refusals } = await chrome.storage.session.get({ refusals: [] });
   return refusals;

@@ -21,26 +21,26 @@ const EVERYTHING = [
   "other",
 ];
 
-/** Tabs that the rules are for. */
+/** The tabs that the rules apply to. */
 const guarded = new Set();
-/** One change at a time, the newest state last. */
+/** Changes run one at a time; the last one applies the newest state. */
 let last = Promise.resolve();
-/** Whether Chrome may have rules of ours: they outlive the worker. */
+/** Whether Chrome may still have rules: they outlive the worker. */
 let hasRules = true;
 
-/** Blocks these tabs from blocked sites; resolves when Chrome does so, and rejects when it does not. */
+/** Blocks these tabs from blocked sites; resolves when Chrome applies the rules, and rejects when it refuses them. */
 export function guard(...tabs) {
   for (const tab of tabs) guarded.add(tab);
   return renew();
 }
 
-/** Lets a tab load everything again. */
+/** Removes the block from a tab. */
 export function release(tab) {
   guarded.delete(tab);
   return renew();
 }
 
-/** Has Chrome apply the list as it is now. */
+/** Applies the current list in Chrome. */
 export function renew() {
   last = last.catch(() => {}).then(apply);
   return last;
@@ -54,12 +54,12 @@ async function apply() {
   hasRules = addRules.length > 0;
 }
 
-/** The rule for driven tabs; and one for workers, which belong to no tab and could fetch for a page. */
+/** The rule for attached tabs, and one for workers, which belong to no tab and could fetch for a page. */
 function rulesFor({ host, regex }, at) {
   const condition = { regexFilter: regex, resourceTypes: EVERYTHING };
   const inTabs = { ...condition, tabIds: [...guarded] };
   const inWorkers = { ...condition, tabIds: [chrome.tabs.TAB_ID_NONE] };
-  // A blocked site's own workers go on for the user.
+  // A blocked site's own workers keep working for the user.
   if (/^[a-z0-9.-]+$/.test(host)) inWorkers.excludedInitiatorDomains = [host];
   return [inTabs, inWorkers].map((one, which) => ({ id: 2 * at + which + 1, action: { type: "block" }, condition: one }));
 }

@@ -1,9 +1,10 @@
-// The sites that the user blocks in this browser, whatever the daemon's policy grants, and how URLs and cookies match them.
+// The sites that the user blocks in this browser, even if the daemon's policy grants them, and how URLs and cookies
+// match them.
 
-/** Most hosts on the list: each becomes two of the thousand network rules that Chrome gives an extension. */
+/** The most hosts on the list: each becomes two of the thousand network rules that Chrome allows an extension. */
 export const MOST_SITES = 400;
 
-/** Schemes that wrap an address; what is inside counts. */
+/** Schemes that wrap another URL; the inner URL counts. */
 const WRAPPERS = /^(?:\s*(?:blob|filesystem|view-source):)+/i;
 
 let blocked = [];
@@ -18,14 +19,14 @@ export const list = () => [...blocked];
 /** Whether the user blocks any site. */
 export const hasAny = () => blocked.length > 0;
 
-/** Blocks these: hosts, with `*.` before them for all below. */
+/** Blocks these hosts; `*.` before a host means all its subdomains. */
 export async function setBlocked(texts) {
   const hosts = texts.map(readHost).filter((host) => host !== null);
   blocked = [...new Set(hosts)].slice(0, MOST_SITES);
   await chrome.storage.local.set({ blocked });
 }
 
-/** A host as the user wrote it, on its own or in an address; `null` for what is none. */
+/** The host in the user's text, which is a host or a URL; `null` when there is none. */
 export function readHost(text) {
   const written = String(text).trim().toLowerCase();
   const bare = written.startsWith("*.") ? written.slice(2) : written;
@@ -40,18 +41,18 @@ export function readHost(text) {
   }
 }
 
-/** Whether the user blocks the site of this address. */
+/** Whether the user blocks the site of this URL. */
 export function isBlocked(url) {
-  // Asked for every command and event, and most users keep no list.
+  // Called for every command and event, and most users have no list.
   if (blocked.length === 0) return false;
   const host = hostOf(url);
   return host !== null && isBlockedHost(host);
 }
 
-/** The host of an address, without a dot at its end; `null` when it has none. */
+/** The host of a URL, without a trailing dot; `null` when it has none. */
 export function hostOf(url) {
   try {
-    // What a blob was made on is what it belongs to.
+    // A blob belongs to the origin that created it.
     const { hostname } = new URL(String(url).replace(WRAPPERS, ""));
     return hostname.replace(/\.$/, "") || null;
   } catch {
@@ -61,10 +62,7 @@ export function hostOf(url) {
 
 const isBlockedHost = (host) => blocked.some((rule) => (rule.startsWith("*.") ? host.endsWith(rule.slice(1)) : host === rule));
 
-/**
- * Whether a cookie with this domain is sent to a blocked site. A domain with a dot before it holds for all hosts below
- * it, too.
- */
+/** Whether a cookie with this domain is sent to a blocked site. A domain with a leading dot includes all subdomains. */
 export function isBlockedCookieDomain(domain) {
   const text = String(domain ?? "").trim().toLowerCase().replace(/\.$/, "");
   const host = text.replace(/^\./, "");
@@ -72,16 +70,16 @@ export function isBlockedCookieDomain(domain) {
   return text.startsWith(".") && isAboveBlocked(host);
 }
 
-/** Whether a host or site is one that a blocked site is, or is below. */
+/** Whether a host is a blocked site or a parent domain of one. */
 export function isAtOrAboveBlocked(host) {
   const name = String(host).toLowerCase().replace(/^\.|\.$/g, "");
   return isBlockedHost(name) || isAboveBlocked(name);
 }
 
-/** Whether a blocked site is below this host. */
+/** Whether a blocked site is a subdomain of this host. */
 const isAboveBlocked = (host) => blocked.some((rule) => (rule.startsWith("*.") ? `.${rule.slice(2)}` : rule).endsWith(`.${host}`));
 
-/** Regular expressions for the urls of each blocked site, and the hosts of those that begin no request themselves. */
+/** For each blocked site: a regular expression for its URLs, and its host. */
 export function patterns() {
   return blocked.map((rule) => {
     const host = rule.replace(/^\*\./, "");

@@ -1,5 +1,5 @@
-// Protects an attached tab from blocked sites before any command reaches it: service workers are bypassed, loads that began
-// before the network rules are over, and no frame shows a blocked site.
+// Protects an attached tab from blocked sites before any command reaches it: service workers are bypassed, loads that
+// began before the network rules are complete, and no frame shows a blocked site.
 
 import * as sites from "./sites.js";
 
@@ -22,7 +22,7 @@ export async function protect(tab) {
   return (await hasBlockedFrame(tab)) ? BLOCKED_FRAME : null;
 }
 
-/** The same for a frame in a process of its own; what comes up in it before is found by its address. */
+/** The same for an out-of-process frame; documents that it loaded before are found by their URL. */
 export function protectChild(tab, { sessionId, targetInfo }) {
   if (!sites.hasAny() || targetInfo?.type !== "iframe") return;
   bypassWorkers({ tabId: tab, sessionId }).catch(() => {});
@@ -36,7 +36,7 @@ async function bypassWorkers(source) {
   ]);
 }
 
-/** Waits until nothing loads that began before the network rules held. */
+/** Waits until all loads that began before the network rules are complete. */
 async function awaitLoaded(tab) {
   for (let poll = 0; poll < LOADING_POLLS; poll += 1) {
     if ((await chrome.tabs.get(tab)).status !== "loading") return;
@@ -45,7 +45,7 @@ async function awaitLoaded(tab) {
   await chrome.debugger.sendCommand({ tabId: tab }, "Page.stopLoading");
 }
 
-/** Whether a frame, in whichever process, is at a blocked site, or is empty and belongs to one that made it. */
+/** Whether a frame in any process shows a blocked site, or is empty and inherits the origin of one. */
 async function hasBlockedFrame(tab) {
   const frames = (await chrome.webNavigation.getAllFrames({ tabId: tab })) ?? [];
   // A frame that failed to load has the URL of the failed load.
@@ -57,11 +57,11 @@ async function hasBlockedFrame(tab) {
 
 const framesIn = ({ frame, childFrames = [] }) => [frame, ...childFrames.flatMap(framesIn)];
 
-/** Whether a frame has an address that says nothing, such as about:blank, and the origin of a blocked site that made it. */
+/** Whether a frame has a URL without an origin, such as about:blank, and inherits the origin of a blocked site. */
 export async function inheritsBlocked(tab, frame) {
   if (!sites.hasAny() || /^https?:/.test(frame?.url ?? "")) return false;
   const asked = chrome.debugger.sendCommand({ tabId: tab }, "Storage.getStorageKeyForFrame", { frameId: frame?.id });
-  // A frame that has no storage has an origin of its own, which is no site's.
+  // A frame without storage has an opaque origin, which belongs to no site.
   const { storageKey } = await asked.catch(() => ({ storageKey: "" }));
   return sites.isBlocked(storageKey.split("^", 1)[0]);
 }

@@ -51,7 +51,7 @@ function showQuestions({ approvals, decided }) {
   }
   part("questions-section").hidden = approvals.length === 0;
   const list = part("questions");
-  // A card that stays is left alone, so that nothing moves under a finger or loses the focus.
+  // An unchanged card stays in place, so that no button moves under the pointer or loses the focus.
   const before = [...list.children].map((one) => one.dataset.question).join();
   if (before === approvals.map((one) => one.id).join()) return;
   list.replaceChildren(...questionCards(approvals, answer));
@@ -127,7 +127,7 @@ function showRefusals({ refusals }) {
   fill(part("refusals"), refusals.slice(0, 10).map(denialRow), part("no-refusals"), "Nothing was refused.");
 }
 
-/** Whatever the worker keeps may be shown here: one look for many changes at once. */
+/** The popup shows the worker's stored state: one refresh for several changes at once. */
 chrome.storage.onChanged.addListener(async (changes) => {
   if (held || isBarrierOnly(changes)) return;
   held = true;

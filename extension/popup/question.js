@@ -2,7 +2,7 @@
 
 import { button, make } from "../ui/element.js";
 
-/** A question that has just come up under the pointer is not answered by a click that was meant for something else. */
+/** A card that has just appeared under the pointer ignores clicks, which were meant for something else. */
 const DELAY_MS = 700;
 
 const CAPABILITIES = new Map([
@@ -22,10 +22,10 @@ const ANSWERS = [
   ["no", "No"],
 ];
 
-/** When each question was first shown. */
+/** When each approval was first shown. */
 const shown = new Map();
 
-/** Cards for these questions; `answer` is called with a question's id and the answer. */
+/** Cards for these approvals; `answer` is called with an approval's id and the answer. */
 export function questionCards(questions, answer) {
   for (const id of [...shown.keys()]) if (!questions.some((one) => one.id === id)) shown.delete(id);
   return questions.map((question) => card(question, answer));
@@ -59,7 +59,7 @@ function holdBack(buttons, wait) {
   setTimeout(() => buttons.forEach((one) => (one.disabled = false)), wait);
 }
 
-/** Brings the time that is left up to date. */
+/** Updates the remaining time. */
 export function countDown(list) {
   for (const one of list.children) one.querySelector(".left").textContent = leftSentence(Number(one.dataset.until));
 }

@@ -71,7 +71,7 @@ export async function attach(tab) {
   return { frameTree };
 }
 
-/** Attaches the debugger to a tab that shows no blocked site and from now on loads none. */
+/** Attaches the debugger to a tab that shows no blocked site, and blocks later loads of blocked sites. */
 async function enter(tab) {
   await networkBlock.guard(tab);
   try {
@@ -144,10 +144,10 @@ async function forget(tab) {
 }
 
 /** Detaches a tab because of a blocked site. */
-export async function letGoOfBlocked(tab) {
+export async function detachBlocked(tab) {
   if (!attached?.has(tab)) return;
   await detach(tab);
-  note(`Tab ${tab} was let go of: a site that you block came up in it.`);
+  note(`Tab ${tab} was detached because of a site that you block.`);
   link.sendEvent({ event: "detached", data: { tab, reason: "blocked" } });
 }
 
@@ -156,7 +156,7 @@ export async function applySites() {
   await networkBlock.renew();
   for (const tab of attachedTabs()) {
     const isSafe = await protect(tab).then((denial) => denial === null, () => false);
-    if (!isSafe) await letGoOfBlocked(tab);
+    if (!isSafe) await detachBlocked(tab);
   }
 }
 
@@ -178,7 +178,7 @@ export async function detachFlooding(tab) {
   await detach(tab);
   await waitForEvents();
   flooding.delete(tab);
-  note(`Tab ${tab} told more than the line takes; it was let go of.`);
+  note(`Tab ${tab} sent more events than the connection can carry and was detached.`);
   link.sendEvent({ event: "detached", data: { tab, reason: "flood" } });
 }
 
@@ -225,16 +225,16 @@ async function carry(source, method, params) {
 
 /** Responds after all earlier events of a page, or of all pages; returns the page's frame tree. */
 export async function settle({ tab, session }) {
-  const answer = tab === undefined ? {} : await send({ tab, session, method: "Page.getFrameTree" });
+  const response = tab === undefined ? {} : await send({ tab, session, method: "Page.getFrameTree" });
   await waitForEvents();
-  return answer;
+  return response;
 }
 
 /** Chrome lets an extension upload files only with “Allow access to file URLs”. */
 const NO_FILES = {
   code: "POLICY_DENIED",
   message:
-    "Chrome lets no file be given to a page here: “Allow access to file URLs” is off for Tabwire's extension. The user can " +
+    "Chrome lets the extension upload no files: “Allow access to file URLs” is off for Tabwire's extension. The user can " +
     "switch it on in its details at chrome://extensions.",
 };
 
@@ -258,26 +258,26 @@ function parsed(text) {
 }
 
 export function onEvent(source, method, params) {
-  // A worker that was just woken has to read what it kept; events keep their order all the same.
-  if (attached === null || !sharing.isLoaded()) ready().then(() => passOn(source, method, params));
-  else passOn(source, method, params);
+  // A worker that was just started has to read its stored state first; events keep their order.
+  if (attached === null || !sharing.isLoaded()) ready().then(() => forward(source, method, params));
+  else forward(source, method, params);
 }
 
-function passOn(source, method, params) {
+function forward(source, method, params) {
   const { tabId: tab, sessionId: session } = source;
   if (tab === undefined || !attached.has(tab) || !sharing.isAccessible(tab) || flooding.has(tab)) return;
   if (isOfBlocked(method, params)) {
-    letGoOfBlocked(tab);
+    detachBlocked(tab);
     return;
   }
   if (method === "Target.attachedToTarget") protectChild(tab, params);
-  if (method === "Page.frameNavigated") inheritsBlocked(tab, params?.frame).then((is) => is && letGoOfBlocked(tab));
+  if (method === "Page.frameNavigated") inheritsBlocked(tab, params?.frame).then((is) => is && detachBlocked(tab));
   const event = { event: "cdp", tab, session, method, params: allowedParams(method, params) };
   if (DROPPABLE.has(method)) link.sendIfRoom(event);
   else link.sendEvent(event);
 }
 
-/** Whether an event is about a child target at a blocked site. */
+/** Whether an event concerns a frame or child target at a blocked site. */
 function isOfBlocked(method, params) {
   if (!sites.hasAny()) return false;
   if (method === "Page.frameNavigated") return sites.isBlocked(params?.frame?.url ?? "");
@@ -291,19 +291,19 @@ export async function onDetach(source, reason) {
   if (tab === undefined || !attached.has(tab)) return;
   if (reason === "canceled_by_user") return withdrawn(tab);
   await forget(tab);
-  // Chrome says that a target closed when it is another one's turn in the same tab, too.
-  if (reason === "target_closed" && (await takeUpAgain(tab))) return;
+  // Chrome sends `target_closed` also when another target takes over the same tab.
+  if (reason === "target_closed" && (await reattach(tab))) return;
   link.sendEvent({ event: "detached", data: { tab, reason } });
 }
 
 /** The user pressed Cancel on Chrome's debugging bar: unshares the attached tabs and pauses automation. */
 async function withdrawn(tab) {
   const reason = "canceled_by_user";
-  // Both hold from here on; what is kept of them may take a moment.
+  // Both take effect in memory at once; storing them may take longer.
   await Promise.all([sharing.unshare(tab), sharing.setPaused("cancelled"), forget(tab)]);
-  note(`You pressed Cancel on the browser's bar: tab ${tab} is not shared any more, and nothing is driven.`);
+  note(`You pressed Cancel on the browser's bar: tab ${tab} is no longer shared, and automation is paused.`);
   link.sendEvent({ event: "detached", data: { tab, reason } });
-  // Chrome's bar is for all tabs at once; what it might have left is let go of, too.
+  // Chrome's bar is for all tabs, so all remaining ones are detached too.
   await detachAll(reason);
   await groups.release(tab);
   await tabs.sendTab(tab);
@@ -313,8 +313,8 @@ async function withdrawn(tab) {
 /** When a tab was last attached again; it is not retried within the cooldown. */
 const reattachedAt = new Map();
 
-/** Attaches again to a tab that still exists and may be used; says whether it worked. */
-async function takeUpAgain(tab) {
+/** Attaches again to a tab that still exists and may be used; returns whether it worked. */
+async function reattach(tab) {
   for (const [one, when] of reattachedAt) if (Date.now() - when > REATTACH_COOLDOWN_MS) reattachedAt.delete(one);
   if (reattachedAt.has(tab)) return false;
   await new Promise((resolve) => setTimeout(resolve, REATTACH_PAUSE_MS));

@@ -20,10 +20,10 @@ function denialOf(tab, url) {
 
 const BLOCKED = { code: "POLICY_DENIED", message: "The user blocks this site in this browser." };
 
-/** Whether a download came from a blocked site, or over one. */
+/** Whether a download came from a blocked site, or was redirected through one. */
 const isBlocked = (item) => [item.url, item.finalUrl, item.referrer].some((one) => sites.isBlocked(one ?? ""));
 
-/** The file that a shared tab's page has downloaded. */
+/** The path of the file that a shared tab's page has downloaded. */
 export async function locate({ tab, url }) {
   const denial = denialOf(tab, url);
   if (denial) throw denial;
@@ -40,7 +40,7 @@ export async function locate({ tab, url }) {
   throw { code: "DOWNLOAD_FAILED", message: "Chrome does not report the path of the file." };
 }
 
-/** Breaks off what a shared tab's page is downloading; its own page tells that it was. */
+/** Cancels a running download of a shared tab's page; the page's own event reports the end. */
 export async function cancel({ tab, url }) {
   const denial = denialOf(tab, url);
   if (denial) throw denial;

@@ -9,11 +9,11 @@ const COLOUR = "cyan";
 const NONE = chrome.tabGroups.TAB_GROUP_ID_NONE;
 const TITLE_LETTERS = 40;
 
-/** Groups that are ours, by id, with the agent's name; and the tabs that were seen in them. */
+/** The extension's groups by id, with the agent's name; and the tabs in them. */
 let groups = new Map();
 let grouped = new Map();
 let loading = null;
-/** One thing at a time: Chrome answers late, and two at once would make two groups. */
+/** Operations run one at a time: Chrome responds late, and two at once would create two groups. */
 let last = Promise.resolve();
 
 export function load() {
@@ -55,7 +55,7 @@ async function put(id, agent) {
   if (known === undefined) await chrome.tabGroups.update(group, { title: agent, color: COLOUR });
 }
 
-/** A tab went into a group or out of one, by the user's hand or by ours. */
+/** A tab was moved into or out of a group, by the user or by this extension. */
 export function onMoved(id, group) {
   return inTurn(async () => {
     const before = grouped.get(id);
@@ -75,13 +75,13 @@ export function onMoved(id, group) {
   });
 }
 
-/** Takes a tab out of its group, because it is not shared any more. */
+/** Removes a tab from its group because it is no longer shared. */
 export async function release(id) {
   await load();
   if (grouped.has(id)) await chrome.tabs.ungroup(id).catch(() => {});
 }
 
-/** A tab is gone, and so is what was known of it. */
+/** A tab is gone. */
 export function forget(id) {
   return inTurn(async () => {
     if (!grouped.delete(id)) return;
@@ -89,7 +89,7 @@ export function forget(id) {
   });
 }
 
-/** A group is gone; its tabs were told of one by one. */
+/** A group is gone; its tabs have sent their own events. */
 export function onGone({ id }) {
   return inTurn(async () => {
     if (!groups.delete(id)) return;

@@ -37,10 +37,10 @@ async function read() {
 
 export const isLoaded = () => state !== null;
 export const mode = () => state.mode;
-/** Why everything is paused: "asked" for in the popup, "cancelled" on Chrome's own bar; false when it is not. */
+/** Why automation is paused: "asked" (in the popup) or "cancelled" (on Chrome's debugging bar); false when it is not. */
 export const paused = () => state.paused;
 export const isPaused = () => state.paused !== false;
-/** Whether Chrome lets this extension into pages of files. */
+/** Whether Chrome lets this extension debug `file:` pages. */
 export const mayEnterFiles = () => state.files;
 /** Who shared a tab: "user", "agent", or nothing. */
 export const sharedBy = (tab) => state.shared.get(tab);
@@ -88,7 +88,7 @@ export async function share(tab, by) {
   await keepShared();
 }
 
-/** Shares a tab that a page of another one opened: it goes with that one. */
+/** Shares a tab that a page of a shared tab opened, as an agent's tab. */
 export async function sharePopup(tab, opener) {
   state.openers.set(tab, opener);
   await share(tab, "agent");

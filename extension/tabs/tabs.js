@@ -9,7 +9,7 @@ import * as sharing from "./sharing.js";
 import * as sites from "../policy/sites.js";
 
 /** How often, and how long apart, Chrome is polled for the target of a new tab. */
-const TARGET_LOOKS = 80;
+const TARGET_POLLS = 80;
 const TARGET_PAUSE_MS = 25;
 
 /** The target ids of all tabs. */
@@ -25,7 +25,7 @@ function describe(tab, target) {
     target,
     url: url || "about:blank",
     title: tab.title ?? "",
-    // Chrome may name the tab in front rather than the one whose page opened it.
+    // Chrome may report the active tab as the opener instead of the tab whose page opened it.
     opener: sharing.openerOf(tab.id) ?? tab.openerTabId,
     agent: sharing.sharedBy(tab.id) === "agent",
     restricted: sharing.isRestricted(url),
@@ -50,12 +50,12 @@ export async function open() {
   if (sharing.isPaused()) throw sharing.pauseDenial();
   const tab = await makeTab();
   await sharing.share(tab.id, "agent");
-  for (let poll = 0; poll < TARGET_LOOKS; poll += 1) {
+  for (let poll = 0; poll < TARGET_POLLS; poll += 1) {
     const target = (await targetIds()).get(tab.id);
     if (target) return describe(await chrome.tabs.get(tab.id), target);
     await new Promise((resolve) => setTimeout(resolve, TARGET_PAUSE_MS));
   }
-  throw { code: "TAB_NOT_FOUND", message: "Chrome opened a tab and named no target for it." };
+  throw { code: "TAB_NOT_FOUND", message: "Chrome opened a tab but listed no target for it." };
 }
 
 async function makeTab() {
@@ -95,7 +95,7 @@ export async function withdraw(id, reason) {
   await debuggee.load();
   if (sharing.isAccessible(id) || !debuggee.attachedTabs().includes(id)) return;
   await debuggee.detach(id);
-  note(`Tab ${id} was taken from whoever drove it: ${reason}.`);
+  note(`Tab ${id} was detached from its clients: ${reason}.`);
   link.sendEvent({ event: "detached", data: { tab: id, reason } });
 }
 
@@ -135,7 +135,7 @@ export async function onCommitted({ tabId, frameId, url }) {
   await Promise.all([sharing.load(), debuggee.load()]);
   if (!sites.isBlocked(url)) return;
   if (frameId === 0) sharing.setUrl(tabId, url);
-  await debuggee.letGoOfBlocked(tabId);
+  await debuggee.detachBlocked(tabId);
 }
 
 /** The network rules stopped a navigation of an attached tab to a blocked site: detaches it, so that the user can go there. */
@@ -143,7 +143,7 @@ export async function onNotLoaded({ tabId, frameId, url, error }) {
   await Promise.all([sharing.load(), debuggee.load()]);
   if (frameId !== 0 || error !== "net::ERR_BLOCKED_BY_CLIENT" || !sites.isBlocked(url)) return;
   sharing.setUrl(tabId, url);
-  await debuggee.letGoOfBlocked(tabId);
+  await debuggee.detachBlocked(tabId);
   await sendTab(tabId);
 }
 

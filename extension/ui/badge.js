@@ -1,4 +1,4 @@
-// The toolbar icon's badge and tooltip. The text carries the state, so that colour is never needed to read it.
+// The toolbar icon's badge and tooltip. The text shows the state, so that no user has to rely on colour.
 
 import * as debuggee from "../tabs/debuggee.js";
 import * as link from "../link/link.js";

@@ -1,6 +1,6 @@
 // DOM elements for popup and options. Text from pages and agents is inserted as text, never as markup.
 
-/** An element with a class, attributes and children; texts are taken as they are. */
+/** An element with a class, attributes and children; strings become text nodes. */
 export function make(tag, { look = "", ...attributes } = {}, ...children) {
   const element = document.createElement(tag);
   if (look) element.className = look;
@@ -9,7 +9,7 @@ export function make(tag, { look = "", ...attributes } = {}, ...children) {
   return element;
 }
 
-/** A button that does something when a person presses it; what scripts press is not taken for that. */
+/** A button for the user; clicks that scripts generate are ignored. */
 export function button(text, press, { look = "", label = "" } = {}) {
   const made = make("button", { look, type: "button", ...(label ? { "aria-label": label } : {}) }, text);
   made.addEventListener("click", (event) => {
@@ -18,13 +18,13 @@ export function button(text, press, { look = "", label = "" } = {}) {
   return made;
 }
 
-/** Says something in an element, in one of the looks. */
+/** Sets the text and the look of an element. */
 export function say(element, text, look = "") {
   element.textContent = text;
   element.className = look;
 }
 
-/** Puts rows into a list, and a sentence in their place when there are none. What has the focus keeps it. */
+/** Fills a list with rows, or shows a sentence when there are none. Keeps the focus. */
 export function fill(list, rows, empty, sentence) {
   const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
   list.replaceChildren(...rows);
@@ -33,14 +33,14 @@ export function fill(list, rows, empty, sentence) {
   empty.textContent = sentence;
 }
 
-/** A row of what was refused. */
+/** A row for a denied command. */
 export function denialRow({ when, what, who, message, by }) {
   const time = make("time", {}, new Date(when).toLocaleTimeString());
   const asked = who ? `${who}: ${what}` : what;
   return make("li", {}, time, make("span", {}, asked), make("span", { look: "quiet" }, ` — ${by}: ${message}`));
 }
 
-/** A row of what is granted or denied, with a way to take it back. */
+/** A row for a grant or denial, with a button to revoke it. */
 export function grantRow({ id, stance, site, capabilities, term }, revoke) {
   const what = stance === "deny" ? "denied" : capabilities.join(", ");
   const until = term === "always" ? "" : typeof term === "object" && "session" in term ? " · this session" : " · temporary";

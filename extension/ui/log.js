@@ -3,7 +3,7 @@
 const KEPT = 100;
 let last = Promise.resolve();
 
-/** Notes a sentence; nobody waits for it. */
+/** Writes a log line; callers do not wait for it. */
 export function note(sentence) {
   const line = { when: Date.now(), sentence };
   last = last.then(async () => {

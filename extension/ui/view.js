@@ -94,7 +94,7 @@ async function currentState() {
   };
 }
 
-/** What was refused here, and what was refused by the policy, the newest first. */
+/** Denials of this extension and of the daemon's policy, newest first. */
 async function allRefusals(refused) {
   const here = (await recentDenials()).map(({ when, what, message }) => ({ when, what, message, by: "this browser" }));
   const there = refused.map(({ when, who, action, message }) => ({ when: when * 1000, what: action, who, message, by: "the policy" }));

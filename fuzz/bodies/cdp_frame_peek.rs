@@ -1,8 +1,8 @@
-//! Both peeks at a frame never panic, point inside it, and say what a full parse says.
+//! Both peeks at a frame never panic, return spans inside it, and agree with a full parse.
 //!
-//! The constant-time path for browsers' frames rests on the order Chrome writes: `id` and `result` or `error`,
-//! or `method` and `params`, then at most `sessionId`. Frames that begin that way and have members beyond
-//! these are only asked not to panic.
+//! The constant-time path for browsers' frames relies on the order that Chrome writes: `id` and `result` or
+//! `error`, or `method` and `params`, then at most `sessionId`. Frames that begin that way and have further
+//! members only must not panic.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tabwire_cdp::envelope::{BrowserFrameKind, PeekError, peek_browser_frame, peek_client_frame};
 
-/// The members of an object, in order, doubled ones too.
+/// The members of an object, in order, with duplicates.
 struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {
@@ -35,13 +35,13 @@ impl<'de> Deserialize<'de> for Members {
     }
 }
 
-/// What a full parse says of a frame.
+/// The result of a full parse of a frame.
 struct Reference {
     members: Vec<(String, Box<RawValue>)>,
 }
 
 impl Reference {
-    /// `None` when the frame is no object, or has a routing member twice.
+    /// `None` when the frame is not an object, or has a routing member twice.
     fn parse(frame: &[u8]) -> Option<Self> {
         serde_json::from_slice::<Value>(frame).ok()?;
         let Members(members) = serde_json::from_slice(frame).ok()?;
@@ -68,7 +68,7 @@ impl Reference {
         self.text("sessionId").filter(|session| !session.is_empty())
     }
 
-    /// Whether it begins in Chrome's order but has members Chrome does not write.
+    /// Whether it begins in Chrome's order but has members that Chrome does not write.
     fn is_beyond_chrome(&self) -> bool {
         let keys: Vec<&str> = self.members.iter().map(|(key, _)| key.as_str()).collect();
         let rest = match keys.as_slice() {
@@ -78,7 +78,7 @@ impl Reference {
         !matches!(rest, [] | ["sessionId"])
     }
 
-    /// Whether a routing member is of another kind than the protocol says, or written with escapes.
+    /// Whether a routing member has a type that the protocol does not allow, or is written with escapes.
     fn is_odd(&self) -> bool {
         let odd_text =
             |name: &str| self.raw(name).is_some_and(|raw| !raw.starts_with('"') || raw.contains('\\'));
@@ -86,7 +86,7 @@ impl Reference {
     }
 }
 
-/// Looks at one frame as if a browser had sent it, and as if a client had.
+/// Peeks at one frame as a browser's and as a client's.
 pub(crate) fn check(data: &[u8]) {
     let reference = Reference::parse(data);
     check_browser(data, reference.as_ref());
@@ -142,13 +142,13 @@ fn check_client(data: &[u8], reference: Option<&Reference>) {
             assert_eq!(envelope.params.map(RawValue::get), reference.raw("params"));
         }
         (Ok(_), None) => {
-            // Lenient only about what is not looked at: strings that are not UTF-8, or great depth.
+            // The peek is lenient only about unread parts: strings that are not UTF-8, or great depth.
             let first = data.iter().find(|byte| !byte.is_ascii_whitespace());
             assert_eq!(first, Some(&b'{'), "a command is an object");
         }
         (Err(PeekError::Malformed(_)), Some(reference)) => assert!(reference.is_odd()),
         (Err(PeekError::BadSession { id }), Some(reference)) => {
-            // A text with escapes is refused too: no id of a session has any.
+            // A text with escapes is refused too: no session id has any.
             let is_null = reference.raw("sessionId").is_none_or(|raw| raw == "null");
             assert_eq!((reference.number("id"), reference.is_odd() || is_null), (Some(id), true));
         }

@@ -1,4 +1,4 @@
-//! Nobody gets past the gate without the right secret, whatever else a request says.
+//! No request passes the gate without the right secret, whatever else it contains.
 //!
 //! The input is a request in lines: transport (`s` for the socket, else a port), method, path, hosts separated by
 //! `|`, Origin, Sec-Fetch-Site, Authorization, Content-Type. `-` or nothing means that a header is absent.
@@ -10,10 +10,10 @@ use tabwire_daemon::{Access, Gate, RequestHead, Scope, Secrets, Token, Transport
 /// The daemon's token in this test.
 const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/// The one session's address secret.
+/// The secret of the session's CDP URL.
 const SECRET: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 
-/// The secret of the address that MCP clients are given.
+/// The secret of the MCP URL.
 const MCP: &str = "4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d";
 
 struct OneSession;
@@ -28,10 +28,10 @@ impl Secrets for OneSession {
     }
 }
 
-/// The one Origin that is let in, at one place.
+/// The extension's Origin, which is accepted on one route only.
 const EXTENSION: &str = "chrome-extension://pimdfmoiaojahepkopikadchpocaecik";
 
-/// Lets one request try.
+/// Passes one request to the gate.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut lines = text.split('\n');

@@ -1,11 +1,11 @@
-//! A stream gives the same frames however it is cut, and never holds more than its ceiling.
+//! A stream gives the same frames in any segmentation, and never buffers more than its limit.
 //!
-//! The first byte is the ceiling, the second how the stream is begun and cut; the rest is the stream.
+//! The first byte is the limit, the second selects the start and the segmentation; the rest is the stream.
 
 use tabwire_cdp::limits::OVERSIZE_EXCERPT;
 use tabwire_cdp::{PipeFramer, ReceivedFrame};
 
-/// Frames one stream whole and in pieces.
+/// Frames one stream as a whole and in pieces.
 pub(crate) fn check(data: &[u8]) {
     let [ceiling, plan, stream @ ..] = data else { return };
     let ceiling = usize::from(*ceiling) * 4;

@@ -8,14 +8,14 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readArguments } from './command-line.mjs';
-import { firstLine, startStockChromium } from './stock-chromium.mjs';
+import { readArguments } from './shared/command-line.mjs';
+import { firstLine, startStockChromium } from './shared/stock-chromium.mjs';
 
 const settings = readArguments({ seeds: '1,2,3,4', operations: '200', suites: 'playwright' }, ['site']);
 const folder = dirname(fileURLToPath(import.meta.url));
 
 function runSuite(suite, seed, endpoint, sitePort) {
-  const script = suite === 'raw' ? 'raw-cdp.mjs' : `${suite}-suite.mjs`;
+  const script = suite === 'raw' ? 'raw-cdp.mjs' : `${suite}/suite.mjs`;
   const words = [join(folder, script), '--endpoint', endpoint, '--site-port', sitePort, '--seed', seed, '--operations', settings.operations];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

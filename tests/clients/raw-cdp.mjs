@@ -6,10 +6,10 @@
 
 import assert from 'node:assert/strict';
 import WebSocket from 'ws';
-import { readArguments } from './command-line.mjs';
-import { websocketAddress } from './devtools-endpoint.mjs';
-import { OperationRunner } from './operation-runner.mjs';
-import { SeededRandom } from './seeded-random.mjs';
+import { readArguments } from './shared/command-line.mjs';
+import { websocketAddress } from './shared/devtools-endpoint.mjs';
+import { OperationRunner } from './shared/operation-runner.mjs';
+import { SeededRandom } from './shared/seeded-random.mjs';
 
 const RESPONSE_MILLISECONDS = 8_000;
 const SESSION_NOT_FOUND = -32001;
@@ -35,7 +35,8 @@ class RawClient {
     if (message.id === undefined) return this.events.push(message);
     let key = `${message.sessionId ?? ''}/${message.id}`;
     if (message.error?.code === SESSION_NOT_FOUND && !message.sessionId) {
-      // Chrome answers on the root when it does not know the session, so only the id is left to go by.
+      // Chrome responds on the root when it does not know the session, so only the id identifies the
+      // response.
       key = [...this.waiting.keys()].find((each) => each.endsWith(`/${message.id}`)) ?? key;
     }
     const waiting = this.waiting.get(key);

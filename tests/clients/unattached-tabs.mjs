@@ -1,5 +1,5 @@
-// Uses tabs that were there before, as the user left them: nothing is navigated first. Pauses once it is connected, so
-// that its parent can see what that cost.
+// Uses existing tabs without navigating them first. Pauses after connecting, so that its parent can count
+// attaches.
 //
 //   node unattached-tabs.mjs --endpoint <ws or http address> --site-port N --client playwright|puppeteer --tabs N
 //
@@ -8,15 +8,15 @@
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
-import { readArguments } from './command-line.mjs';
-import { websocketAddress } from './devtools-endpoint.mjs';
-import { OperationRunner } from './operation-runner.mjs';
-import { SeededRandom } from './seeded-random.mjs';
+import { readArguments } from './shared/command-line.mjs';
+import { websocketAddress } from './shared/devtools-endpoint.mjs';
+import { OperationRunner } from './shared/operation-runner.mjs';
+import { SeededRandom } from './shared/seeded-random.mjs';
 
 const settings = readArguments({ tabs: '1', client: 'playwright' }, ['endpoint', 'site-port']);
 const runner = new OperationRunner(settings.client, new SeededRandom(1));
 
-/** What both clients are asked, each in its own words. */
+/** The same operations in both clients. */
 const CLIENTS = {
   async playwright(endpoint) {
     const browser = await chromium.connectOverCDP(endpoint, { timeout: 20_000 });
@@ -62,7 +62,7 @@ const CLIENTS = {
   },
 };
 
-/** What stands in the frames of /frames/mix: of the page's own process and of others, and one inside of another. */
+/** The frames of /frames/mix: in the process of the page, in other processes, and one nested. */
 const FORMS = ['blank', 'blob', 'closed', 'cross', 'data', 'invisible', 'object', 'same', 'sandbox', 'shadow', 'sibling', 'srcdoc', 'tiny', 'wrapped'];
 
 const client = await CLIENTS[settings.client](settings.endpoint);

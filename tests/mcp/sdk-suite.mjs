@@ -1,4 +1,4 @@
-// The TypeScript SDK as a client of `tabwire mcp`: over stdio when a command is given, over HTTP when an address is.
+// The TypeScript SDK as a client of `tabwire mcp`: over stdio with a command, over HTTP with a URL.
 // Usage: node sdk-suite.mjs SITE_PORT stdio COMMAND [ARGUMENTS...] | node sdk-suite.mjs SITE_PORT http URL
 
 import assert from 'node:assert/strict';
@@ -30,10 +30,11 @@ assert.match((await call('fill', { ref, value: 'Anna' })).text, /"Anna"/);
 const failed = await call('click', { selector: '#nowhere', ref });
 assert.equal(failed.isError, true);
 assert.match(failed.text, /^BAD_ARGS: .*\nnext: /);
-const picture = await call('screenshot', {});
-assert.equal(picture.content.find((block) => block.type === 'image').mimeType, 'image/png');
+const screenshot = await call('screenshot', {});
+assert.equal(screenshot.content.find((block) => block.type === 'image').mimeType, 'image/png');
 
-// Three calls at once, answered in the order they end; progress is told; one of them is cancelled.
+// Three calls at once: responses come in the order the calls end, progress is reported, and one call is
+// cancelled.
 const ended = [];
 const progress = [];
 const stop = new AbortController();

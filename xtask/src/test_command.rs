@@ -98,7 +98,7 @@ mod tests {
         let cases = [
             ("/// ```\n/// f();\n/// ```\nfn f() {}\n", true),
             ("//! ```rust,no_run\n//! f();\n//! ```\n", true),
-            ("/// ```text\n/// picture\n/// ```\nfn f() {}\n", false),
+            ("/// ```text\n/// diagram\n/// ```\nfn f() {}\n", false),
             ("/// Words.\nfn f() {}\n", false),
         ];
         for (text, expected) in cases {

@@ -46,7 +46,7 @@ impl fmt::Display for Finding {
 type Check = fn(&SourceTree) -> Vec<Finding>;
 
 /// Every check with its printed name.
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 14] = [
     ("file size", file_size::check),
     ("function size", function_size::check),
     ("file names", file_names::check),
@@ -60,6 +60,7 @@ const CHECKS: [(&str, Check); 13] = [
     ("trailing whitespace", trailing_whitespace::check),
     ("machine names", machine_names::check),
     ("JavaScript files", javascript_files::check),
+    ("retired words", retired_words::check),
 ];
 
 /// Runs every check and prints the findings.

@@ -18,7 +18,7 @@ const LONGEST: usize = 64;
 pub struct ClientNameError(String);
 
 impl ClientName {
-    /// Checks and takes a name.
+    /// Validates a name.
     ///
     /// # Errors
     /// When the name is empty, too long, or has a character that is not allowed.
@@ -32,7 +32,7 @@ impl ClientName {
         }
     }
 
-    /// The name of a terminal user who gave none.
+    /// The default name of a terminal user.
     #[must_use]
     pub fn terminal() -> Self {
         Self("terminal".to_owned())

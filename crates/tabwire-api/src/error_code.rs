@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $variant:ident = $text:literal, $exit:literal;)+) => {
-        /// What went wrong, sorted by what the caller can do about it.
+        /// The kind of an error. Errors with the same remedy share a code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum ErrorCode {
             $($(#[doc = $doc])+ #[serde(rename = $text)] $variant,)+
@@ -14,19 +14,19 @@ macro_rules! codes {
             /// Every code, in the order of the reference page.
             pub const ALL: &[ErrorCode] = &[$(ErrorCode::$variant),+];
 
-            /// The code as it is printed and sent.
+            /// The code as text.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $text),+ }
             }
 
-            /// One sentence saying when the code is used.
+            /// When the code is used, in one sentence.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$variant => concat!($($doc),+)),+ }
             }
 
-            /// The exit code a command ends with when it fails this way.
+            /// The exit code of a command that fails with this code.
             #[must_use]
             pub const fn exit_code(self) -> u8 {
                 match self { $(ErrorCode::$variant => $exit),+ }
@@ -50,9 +50,9 @@ codes! {
     TabNotFound = "TAB_NOT_FOUND", 1;
     /// The tab id belongs to an earlier browser.
     StaleTab = "STALE_TAB", 1;
-    /// The page, frame or worker went away while it was being used.
+    /// The page, frame or worker ended during the action.
     TargetGone = "TARGET_GONE", 1;
-    /// The connection to the page was taken away.
+    /// The CDP session of the page was detached.
     Detached = "DETACHED", 1;
     /// Another debugger holds the tab.
     DevtoolsOpen = "DEVTOOLS_OPEN", 1;
@@ -62,21 +62,21 @@ codes! {
     RefExpired = "REF_EXPIRED", 1;
     /// The element cannot be acted on now.
     NotActionable = "NOT_ACTIONABLE", 1;
-    /// A dialog is open and must be answered first.
+    /// A dialog is open and must be closed first.
     DialogOpen = "DIALOG_OPEN", 1;
     /// The evaluated code threw.
     EvalFailed = "EVAL_FAILED", 1;
     /// The deadline passed first.
     Timeout = "TIMEOUT", 4;
-    /// The link died after the command was sent; it may or may not have run.
+    /// The connection was lost after the command was sent. The command may or may not have run.
     OutcomeUnknown = "OUTCOME_UNKNOWN", 1;
     /// The policy refuses this.
     PolicyDenied = "POLICY_DENIED", 3;
     /// The download did not complete.
     DownloadFailed = "DOWNLOAD_FAILED", 1;
-    /// Too much is already under way.
+    /// Too many requests are already running.
     Backpressure = "BACKPRESSURE", 1;
-    /// Somebody else holds it now.
+    /// Another client is using it.
     Busy = "BUSY", 1;
     /// The arguments are not valid.
     BadArgs = "BAD_ARGS", 2;
@@ -84,7 +84,7 @@ codes! {
     UnknownMethod = "UNKNOWN_METHOD", 2;
     /// The browser responded with a CDP error.
     CdpError = "CDP_ERROR", 1;
-    /// The two sides speak different versions.
+    /// The two sides have incompatible versions.
     VersionMismatch = "VERSION_MISMATCH", 1;
     /// The running daemon is older than the command, which replaces it.
     DaemonOlder = "DAEMON_OLDER", 1;

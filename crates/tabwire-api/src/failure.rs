@@ -1,26 +1,26 @@
-//! An error as every front end gets it: code, sentence, remedy.
+//! The error that every front end receives: code, message, remedy.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{ErrorCode, Remedy};
 
-/// A failed request: what happened, to what, and what to do about it.
+/// A failed request: the error and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(from = "Sent", into = "Sent")]
 #[error("{message}")]
 pub struct Failure {
     /// The stable code.
     pub code: ErrorCode,
-    /// What happened and to what, in one sentence.
+    /// The error in one sentence.
     pub message: String,
-    /// What to do about it.
+    /// How to fix it.
     pub remedy: Option<Remedy>,
-    /// More for programs, such as the elements that matched.
+    /// Data for programs, such as the elements that matched.
     pub details: Value,
 }
 
-/// A failure as JSON: `hint` is the remedy as a person at a terminal reads it, `remedy` its steps as data.
+/// A failure as JSON: `hint` is the remedy as text for a terminal, `remedy` its steps as data.
 #[derive(Serialize, Deserialize)]
 struct Sent {
     code: ErrorCode,
@@ -53,13 +53,13 @@ impl From<Sent> for Failure {
 }
 
 impl Failure {
-    /// Makes a failure without a remedy.
+    /// Creates a failure without a remedy.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), remedy: None, details: Value::Null }
     }
 
-    /// Adds what to do about it.
+    /// Adds the remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: impl Into<Remedy>) -> Self {
         self.remedy = Some(remedy.into());
@@ -73,7 +73,7 @@ impl Failure {
         self
     }
 
-    /// The remedy as a person at a terminal reads it; empty when there is none.
+    /// The remedy as text for a terminal; empty if there is none.
     #[must_use]
     pub fn hint(&self) -> String {
         self.remedy.as_ref().map(Remedy::for_terminal).unwrap_or_default()

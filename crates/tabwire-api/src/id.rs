@@ -1,4 +1,4 @@
-//! Ids are types, so that mapping code cannot swap them.
+//! Id types. Each kind of id has its own type, so that code cannot confuse them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,13 +13,13 @@ macro_rules! text_id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// Takes the id as its issuer wrote it.
+            /// Wraps the id text.
             #[must_use]
             pub fn new(text: &str) -> Self {
                 Self(Arc::from(text))
             }
 
-            /// The id as its issuer wrote it.
+            /// The id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -41,35 +41,35 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// A running browser as Tabwire names it, in file names and descriptors.
+    /// Tabwire's id of a running browser, used in file names and descriptors.
     BrowserId
 }
 text_id! {
-    /// One run of one of our processes; drawn at random at its start.
+    /// One run of a Tabwire process. Random, generated at its start.
     InstanceId
 }
 text_id! {
-    /// A protocol-level attached session (`sessionId` on the wire).
+    /// A CDP session (`sessionId` in frames).
     CdpSessionId
 }
 text_id! {
-    /// A page, frame, worker or tab as the browser names it.
+    /// The browser's id of a page, frame, worker or tab.
     TargetId
 }
 text_id! {
-    /// A frame of a page as the browser names it; the main frame's equals its page's target id.
+    /// The browser's id of a frame. The id of a main frame equals the target id of its page.
     FrameId
 }
 text_id! {
-    /// An isolated cookie jar as the browser names it.
+    /// The browser's id of a browser context.
     BrowserContextId
 }
 text_id! {
-    /// An isolated partition of a shared browser; equals the key of the session it serves.
+    /// A partition of a shared browser. Equals the key of its session.
     PartitionId
 }
 
-/// One call of a client, for as long as it lasts; drawn where questions are kept.
+/// Identifies one MCP call while it runs, to assign approval questions to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallNumber(pub u64);
 

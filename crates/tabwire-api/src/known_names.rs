@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{SessionName, TabId};
 
-/// What is known by name, read without touching a browser.
+/// Names for completion, read without contacting a browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KnownNames {
-    /// The sessions there are.
+    /// All sessions.
     pub sessions: Vec<KnownSession>,
     /// The tabs of the requested session.
     pub tabs: Vec<KnownTab>,
@@ -30,7 +30,7 @@ pub struct KnownSession {
 pub struct KnownTab {
     /// Its id.
     pub tab: TabId,
-    /// Its title, or its URL when it has none.
+    /// Its title, or its URL if it has no title.
     pub title: String,
 }
 
@@ -40,6 +40,6 @@ pub struct KnownRef {
     /// The ref: `e12`.
     #[serde(rename = "ref")]
     pub name: String,
-    /// What the snapshot said of the element: `button "Pay"`.
+    /// The element as in the snapshot: `button "Pay"`.
     pub element: String,
 }

@@ -20,7 +20,7 @@ pub enum LogVisibility {
 }
 
 impl LogVisibility {
-    /// Reads a class as a parameter's attribute names it.
+    /// Parses the value of a parameter's attribute.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         match name {

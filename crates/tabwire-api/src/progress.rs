@@ -1,29 +1,29 @@
-//! What a session is doing, for progress output.
+//! The current activity of a session, for progress output.
 
 use serde::{Deserialize, Serialize};
 
 use crate::TabId;
 
-/// What a session is busy with.
+/// The current activity of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
-    /// Whether its browser is being started or reached.
+    /// Whether its browser is being started or connected.
     pub starting: bool,
-    /// Downloads under way, the oldest first.
+    /// Running downloads, the oldest first.
     pub downloads: Vec<DownloadProgress>,
     /// Tabs that are being recorded.
     pub recordings: Vec<RecordingProgress>,
 }
 
-/// A download under way.
+/// A running download.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DownloadProgress {
-    /// The name the site suggests.
+    /// The file name that the site suggests.
     pub name: String,
-    /// Bytes that have come.
+    /// Received bytes.
     pub bytes: u64,
-    /// Bytes that are to come in all, when the site says so.
+    /// Total bytes, if the site reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_bytes: Option<u64>,
 }
@@ -33,6 +33,6 @@ pub struct DownloadProgress {
 pub struct RecordingProgress {
     /// The tab.
     pub tab: TabId,
-    /// For how long.
+    /// The duration so far.
     pub seconds: u64,
 }

@@ -1,10 +1,10 @@
-//! The project that a session belongs to, as a name that is safe in paths.
+//! The key of a project, safe in paths.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The project a session belongs to, so that sessions of two projects never meet.
+/// The project of a session. Sessions of different projects are separate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ProjectKey(String);
@@ -12,10 +12,10 @@ pub struct ProjectKey(String);
 /// Longest key; leaves room for suffixes in a 255-byte file name.
 const LONGEST: usize = 64;
 
-/// What stands for no project.
+/// The key of sessions without a project.
 const GLOBAL: &str = "global";
 
-/// What a directory is called whose name has no letter or digit.
+/// Used in place of a directory name without letters and digits.
 const NAMELESS: &str = "project";
 
 /// Why a text is not a project key.
@@ -26,7 +26,7 @@ const NAMELESS: &str = "project";
 pub struct ProjectKeyError(String);
 
 impl ProjectKey {
-    /// Checks and takes a key.
+    /// Validates a key.
     ///
     /// # Errors
     /// When the key is empty, too long, or has a character that is not allowed.
@@ -54,13 +54,13 @@ impl ProjectKey {
         Self(format!("{}{end}", if safe.is_empty() { NAMELESS } else { safe }))
     }
 
-    /// What stands for no project.
+    /// The key of sessions without a project.
     #[must_use]
     pub fn global() -> Self {
         Self(GLOBAL.to_owned())
     }
 
-    /// Whether this stands for no project.
+    /// Whether this is the key of sessions without a project.
     #[must_use]
     pub fn is_global(&self) -> bool {
         self.0 == GLOBAL

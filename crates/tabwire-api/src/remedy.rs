@@ -1,9 +1,9 @@
-//! What to do about an error, as data that each front end renders.
+//! The remedy of an error, as data that each front end renders.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Where a step's rendering goes in a remedy's sentence.
+/// The placeholder for a step in a remedy's sentence.
 const PLACEHOLDER: &str = "{}";
 
 /// One step of a remedy.
@@ -22,7 +22,7 @@ pub enum Step {
     Argument {
         /// The parameter's name: `max_bytes`.
         argument: String,
-        /// Its value, where the error knows a good one.
+        /// A suggested value, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
@@ -40,7 +40,7 @@ impl Step {
         Self::Action { action: action.to_owned(), arguments: Map::new() }
     }
 
-    /// Runs an action with one argument more.
+    /// Adds an argument to the action.
     #[must_use]
     pub fn with(self, name: &str, value: impl Into<Value>) -> Self {
         match self {
@@ -103,7 +103,7 @@ impl Step {
 /// Parameters that are positional arguments on the command line, in every action that has them.
 const POSITIONAL: &[&str] = &["action", "answer", "area", "number", "target", "url", "verb", "what"];
 
-/// A parameter as it is typed: `--load`, `--from 40`, `stop`.
+/// A parameter as typed on the command line: `--load`, `--from 40`, `stop`.
 fn flag(name: &str, value: Option<&Value>) -> String {
     let is_positional = POSITIONAL.contains(&name);
     let name = name.replace('_', "-");
@@ -115,12 +115,12 @@ fn flag(name: &str, value: Option<&Value>) -> String {
     }
 }
 
-/// What to do about an error: a sentence with a place for each step.
+/// How to fix an error: a sentence with a placeholder for each step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remedy {
-    /// The sentence; each `{}` stands for the next step.
+    /// The sentence. Each `{}` is replaced by the next step.
     pub text: String,
-    /// What the sentence names, in its order.
+    /// The steps, in the order of the placeholders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
 }
@@ -132,13 +132,13 @@ impl Remedy {
         Self { text: text.into(), steps: steps.into_iter().collect() }
     }
 
-    /// The remedy for a person at a terminal.
+    /// The remedy as text for a terminal.
     #[must_use]
     pub fn for_terminal(&self) -> String {
         self.render(Step::for_terminal)
     }
 
-    /// The remedy for a model that calls tools.
+    /// The remedy as text for a model that calls tools.
     #[must_use]
     pub fn for_mcp(&self) -> String {
         self.render(Step::for_mcp)
@@ -163,7 +163,7 @@ impl Remedy {
     }
 
     fn render(&self, step: fn(&Step) -> String) -> String {
-        // A sentence without steps may quote text of a page, where `{}` means nothing.
+        // A sentence without steps may quote text of a page, where `{}` is not a placeholder.
         if self.steps.is_empty() {
             return self.text.clone();
         }

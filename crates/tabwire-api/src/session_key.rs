@@ -1,4 +1,4 @@
-//! A session among all sessions of a user: its project and its name.
+//! Identifies one session of a user: by project and name.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ProjectKey, SessionName};
 
-/// Names one session of one user.
+/// Identifies one session of a user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionKey {
@@ -23,7 +23,7 @@ impl SessionKey {
         Self { project, name }
     }
 
-    /// Reads the text form: `name`, or `project/name`.
+    /// Parses the text form: `name`, or `project/name`.
     #[must_use]
     pub fn find(text: &str) -> Option<Self> {
         let (project, name) = match text.split_once('/') {

@@ -1,10 +1,10 @@
-//! The name a user gives a session, safe to use in file names.
+//! The name of a session, safe in file names.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What the user names with `--session NAME`.
+/// The NAME in `--session NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionName(String);
@@ -20,7 +20,7 @@ const LONGEST: usize = 64;
 pub struct SessionNameError(String);
 
 impl SessionName {
-    /// Checks and takes a name.
+    /// Validates a name.
     ///
     /// # Errors
     /// When the name is empty, too long, or has a character that is not allowed.

@@ -1,4 +1,4 @@
-//! A page the user could see, named so that the name is never reused.
+//! The id of a tab. Ids are never reused.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,9 +13,9 @@ use crate::UpstreamKind;
 pub struct TabId {
     /// How its browser is reached.
     pub upstream: UpstreamKind,
-    /// Which browser run it belongs to; another run is `STALE_TAB`.
+    /// The run of the browser. Ids of another run give `STALE_TAB`.
     pub epoch: u16,
-    /// Counts up within the epoch.
+    /// Number of the tab within the epoch.
     pub number: u32,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UpstreamKind {
-    /// Launched by us, over its debugging pipe.
+    /// Launched by Tabwire, over its debugging pipe.
     Pipe,
     /// Attached or remote, over a websocket.
     Websocket,

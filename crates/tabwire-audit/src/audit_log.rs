@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::time::Duration;
 
-use crate::columns::Columns;
+use crate::database::columns::Columns;
+use crate::database::quarantine::Quarantined;
+use crate::database::store::{Bounds, Store};
 use crate::entry::Entry;
 use crate::error::AuditError;
-use crate::quarantine::Quarantined;
-use crate::store::{Bounds, Store};
 
 /// Entries that may wait for the thread. More are refused, so that a slow disk does not fill the memory.
 const QUEUE: usize = 1_024;

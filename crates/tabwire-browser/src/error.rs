@@ -1,4 +1,4 @@
-//! Errors of this crate, by what the caller can do about them. Each turns into a `Failure`.
+//! Errors of this crate, with a remedy for each. Each converts into a `Failure`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ pub enum BrowserError {
     /// No installed browser matches the request.
     #[error("No browser was found{}.", request.as_ref().map(|request| format!(" for `{request}`")).unwrap_or_default())]
     NoBrowser {
-        /// What the caller asked for.
+        /// The requested browser.
         request: Option<String>,
     },
     /// The browser did not start; `stderr` has its output.
     #[error("{} {why}.{}", executable.display(), quoted(stderr))]
     LaunchFailed {
-        /// What was started.
+        /// The executable.
         executable: PathBuf,
         /// How it failed.
         why: LaunchFault,
@@ -38,7 +38,7 @@ pub enum BrowserError {
     ProfileLocked {
         /// The profile directory.
         directory: PathBuf,
-        /// The process that holds it, when known.
+        /// The process that holds it, if known.
         owner: Option<ProcessIdentity>,
     },
     /// The directory is a browser's default profile, which is never automated (T38).
@@ -60,7 +60,7 @@ pub enum BrowserError {
         "`{name}` is not a profile name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with `.` or `-`."
     )]
     BadProfileName {
-        /// What was given.
+        /// The given text.
         name: String,
     },
     /// A browser argument or environment variable that is not accepted (T36).
@@ -68,7 +68,7 @@ pub enum BrowserError {
     OptionRefused {
         /// The flag or variable.
         name: String,
-        /// What it would do.
+        /// The effect of the option.
         reason: &'static str,
         /// Whether `allow_dangerous` lifts the refusal.
         can_be_allowed: bool,
@@ -90,11 +90,11 @@ pub enum BrowserError {
     /// The system refused an operation on a file, socket or process.
     #[error("Could not {action} {}: {source}.", path.display())]
     System {
-        /// What was tried, as a verb.
+        /// The operation, as a verb.
         action: &'static str,
-        /// On what.
+        /// The path it was applied to.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// Another client has claimed the browser.
@@ -102,7 +102,7 @@ pub enum BrowserError {
     Busy {
         /// The browser or its socket.
         browser: String,
-        /// Who holds it.
+        /// The client that holds it.
         holder: String,
     },
     /// The browser or its keeper is gone.
@@ -114,21 +114,21 @@ pub enum BrowserError {
     /// The deadline passed first.
     #[error("{what} did not happen within {} ms.", after.as_millis())]
     Timeout {
-        /// What was waited for.
+        /// The awaited event.
         what: &'static str,
-        /// How long.
+        /// The time limit.
         after: Duration,
     },
-    /// Text that is no attach URL, port, profile or channel.
+    /// Text that is neither a URL, a port, a profile nor a channel.
     #[error("`{text}` is not a browser to attach to.")]
     BadUrl {
-        /// What was given.
+        /// The given text.
         text: String,
     },
     /// No CDP endpoint responds there.
     #[error("No browser to attach to at {address}: {why}.")]
     Unreachable {
-        /// Where.
+        /// The URL, port file or profile.
         address: String,
         /// How it failed.
         why: AttachFault,
@@ -136,9 +136,9 @@ pub enum BrowserError {
     /// The peer sent an invalid message.
     #[error("{peer} sent an invalid message: {what}.")]
     Peer {
-        /// Who.
+        /// The peer.
         peer: &'static str,
-        /// What was wrong with it.
+        /// The defect.
         what: &'static str,
     },
     /// A failure that another Tabwire process reported.
@@ -189,7 +189,7 @@ pub enum AttachFault {
     BadPortFile,
     /// Another browser listens on the profile's port.
     #[error("its browser is gone, and another one listens on its port {0}")]
-    Stranger(u16),
+    OtherBrowser(u16),
 }
 
 fn quoted(stderr: &str) -> String {

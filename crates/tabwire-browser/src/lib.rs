@@ -1,7 +1,7 @@
 //! Finds, launches, keeps, attaches to and stops browsers.
 //!
-//! Synchronous: the keeper is one thread around `poll`, so that a browser costs next to nothing to keep. The crate reads no
-//! environment variables and prints nothing.
+//! Synchronous: the keeper is one thread around `poll`, so that keeping a browser costs little memory. The crate
+//! reads no environment variables and prints nothing.
 
 pub mod attach;
 mod error;

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// Longest line a control connection may send to a keeper or get back.
+/// Longest line on a control connection to a keeper, in either direction.
 ///
-/// A claim or note is under 1 KiB; the response with the browser's stderr is the
-/// largest, and JSON escaping can make it six times as long as the ring.
+/// A claim or note is under 1 KiB. The response with the browser's stderr is the largest, because JSON
+/// escaping can make it six times as long as the ring.
 pub const CONTROL_LINE_BYTES: usize = 64 * 1024;
 
-/// Longest answer a keeper sends: an escaped stderr ring and its frame.
+/// Longest response of a keeper: an escaped stderr ring and its frame.
 pub const CONTROL_RESPONSE_BYTES: usize = 6 * STDERR_RING_BYTES + 4096;
 
 /// Control connections a keeper serves at once; more are refused as busy.
 ///
-/// One holder, one sweeper, one `stop` and a few onlookers is all there is.
+/// Expected at once: one holder, one sweep, one `stop` and a few `hello` requests.
 pub const CONTROL_CONNECTIONS: usize = 8;
 
 /// How much of the browser's latest stderr is remembered.
@@ -21,10 +21,10 @@ pub const STDERR_RING_BYTES: usize = 64 * 1024;
 
 /// Longest keep request on the keeper's stdin.
 ///
-/// Fits a fresh pipe, so that writing it never waits for the keeper.
+/// Fits an empty pipe, so that writing it never waits for the keeper.
 pub const KEEP_REQUEST_BYTES: usize = 64 * 1024;
 
-/// Most entries of a descriptor directory one sweep looks at.
+/// Most entries of a descriptor directory that one sweep reads.
 pub const SWEEP_ENTRIES: usize = 4096;
 
 /// How long a browser may take from exec to its first response on the pipe.
@@ -39,13 +39,13 @@ pub const DEFAULT_LINGER: Duration = Duration::from_secs(120);
 /// How long a browser may take to close by itself before its group is killed (F46).
 pub const DEFAULT_CLOSE_GRACE: Duration = Duration::from_secs(5);
 
-/// Longest grace a `stop` request can ask for.
+/// Longest grace period of a `stop` request.
 pub const LONGEST_CLOSE_GRACE: Duration = Duration::from_secs(60);
 
-/// How long killed processes may take to vanish before that is reported.
+/// How long killed processes may take to end before a failure is reported.
 pub const VERIFY_GONE: Duration = Duration::from_secs(5);
 
-/// Pause between two looks at something that has no event to wait for.
+/// Poll interval for conditions without an event.
 pub const RECHECK: Duration = Duration::from_millis(20);
 
 /// How long a sweep waits for a keeper to respond `hello`.
@@ -60,8 +60,8 @@ pub const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 /// Most extra arguments or environment additions of one launch.
 pub const EXTRA_ARGUMENTS: usize = 256;
 
-/// Longest linger that is honoured; a day without a holder is an orphan.
+/// Longest accepted linger: one day.
 pub const LONGEST_LINGER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Processes that are looked at when a browser's memory is measured.
+/// Most processes that are read when a browser's memory is measured.
 pub const PROCESSES_LOOKED_AT: usize = 10_000;

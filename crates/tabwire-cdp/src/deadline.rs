@@ -1,4 +1,4 @@
-//! A point in time after which a wait gives up. Knows nothing of what is waited for.
+//! A point in time at which a wait times out.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::limits::COMMAND_DEADLINE;
 
-/// When a wait gives up, and how long that was from its start.
+/// When a wait times out, and how long it was from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadline {
     at: Instant,
@@ -14,7 +14,7 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Gives up this long from now; a length the clock cannot hold counts as a year.
+    /// Times out this long from now. A duration that the clock cannot represent becomes a year.
     #[must_use]
     pub fn after(after: Duration) -> Self {
         const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -22,19 +22,19 @@ impl Deadline {
         Self { at: Instant::now() + after, after }
     }
 
-    /// Gives up at this moment.
+    /// Times out at this instant.
     #[must_use]
     pub fn at(at: Instant) -> Self {
         Self { at, after: at.saturating_duration_since(Instant::now()) }
     }
 
-    /// The moment of giving up.
+    /// The instant of the timeout.
     #[must_use]
     pub fn instant(self) -> Instant {
         self.at
     }
 
-    /// The length of the wait as it was asked for.
+    /// The requested duration of the wait.
     #[must_use]
     pub fn length(self) -> Duration {
         self.after

@@ -1,4 +1,4 @@
-//! A bounded stream that reports what it left out. Knows nothing of what it carries.
+//! A bounded stream that reports the values it dropped.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,7 +10,7 @@ use crate::connection::close_reason::CloseReason;
 use crate::deadline::Deadline;
 use crate::error::{CdpError, Method};
 
-/// The receiving end: values in order, gaps reported where they are.
+/// The receiving end: values in order, with a marker at the position of each gap.
 #[derive(Debug)]
 pub struct Feed<T> {
     name: Method,
@@ -33,12 +33,12 @@ enum Entry<T> {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Values left out since the last entry that fitted.
+    /// Values dropped since the last entry that fitted.
     missed: AtomicU64,
     end: OnceLock<CdpError>,
 }
 
-/// Makes a feed that holds at most `bound` entries; the name appears in its timeouts.
+/// Creates a feed that holds at most `bound` entries; its timeouts contain the name.
 pub(crate) fn feed<T>(name: Method, bound: usize) -> (FeedSender<T>, Feed<T>) {
     let (sender, receiver) = mpsc::channel(bound.max(1));
     let shared = Arc::new(Shared::default());
@@ -46,7 +46,7 @@ pub(crate) fn feed<T>(name: Method, bound: usize) -> (FeedSender<T>, Feed<T>) {
 }
 
 impl<T> FeedSender<T> {
-    /// Adds a value, or counts it as missed when the reader is too far behind.
+    /// Adds a value, or counts it as missed when the feed is full.
     pub(crate) fn deliver(&self, value: T) {
         let missed = self.shared.missed.swap(0, Ordering::AcqRel);
         if missed > 0 && self.sender.try_send(Entry::Missed(missed)).is_err() {
@@ -58,17 +58,17 @@ impl<T> FeedSender<T> {
         }
     }
 
-    /// Counts values that were lost before they came here.
+    /// Counts values that were lost before they reached the feed.
     pub(crate) fn miss(&self, count: u64) {
         self.shared.missed.fetch_add(count, Ordering::AcqRel);
     }
 
-    /// Ends the feed with the reason its reader is given.
+    /// Ends the feed with a reason for its reader.
     pub(crate) fn end(self, reason: CdpError) {
         let _ = self.shared.end.set(reason);
     }
 
-    /// Whether the reader has left.
+    /// Whether the reader was dropped.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.sender.is_closed()
     }
@@ -77,12 +77,12 @@ impl<T> FeedSender<T> {
 impl<T> Feed<T> {
     /// Waits for the next value, for as long as the feed lives. Safe to cancel.
     ///
-    /// `Missed` marks a gap and the feed goes on; `SessionGone` and `Closed` are its end.
+    /// `Missed` marks a gap and the feed continues; `SessionGone` and `Closed` are its end.
     pub async fn next(&mut self) -> Result<T, CdpError> {
         let entry = match self.receiver.try_recv() {
             Ok(entry) => Some(entry),
             Err(TryRecvError::Empty) => match self.take_missed() {
-                // Nothing can be left out while the queue is empty, so waiting here hides no gap.
+                // No value is dropped while the queue is empty, so waiting here hides no gap.
                 None => self.receiver.recv().await,
                 Some(count) => Some(Entry::Missed(count)),
             },
@@ -98,7 +98,7 @@ impl<T> Feed<T> {
         }
     }
 
-    /// The next value if one is here already. Gaps are skipped: what matters is what is known by now.
+    /// The next value if one is available. Skips gaps: the caller only needs the current state.
     pub fn take_next(&mut self) -> Option<T> {
         loop {
             match self.receiver.try_recv() {
@@ -120,7 +120,7 @@ impl<T> Feed<T> {
 
     /// Waits for the first value that the predicate accepts, until the deadline.
     ///
-    /// A gap is an error here: the value may have been in it.
+    /// A gap is an error here: the value may have been dropped.
     pub async fn find(
         &mut self,
         mut predicate: impl FnMut(&T) -> bool,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_slow_reader_is_told_of_the_gap_where_it_is() {
+    async fn slow_reader_gets_the_gap_at_its_position() {
         let (sender, mut feed) = feed("numbers".into(), 3);
         for number in 0..5 {
             sender.deliver(number);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_gap_at_the_end_is_told_before_the_end() {
+    async fn gap_at_the_end_is_reported_before_the_end() {
         let (sender, mut feed) = feed("numbers".into(), 1);
         sender.deliver(0);
         sender.deliver(1);
@@ -172,9 +172,9 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn waiting_for_nothing_ends_at_the_deadline() {
+    async fn wait_without_a_value_times_out() {
         let (_sender, mut feed) = feed::<u8>("numbers".into(), 1);
-        let error = feed.find(|_| true, Duration::from_secs(3)).await.expect_err("nothing comes");
+        let error = feed.find(|_| true, Duration::from_secs(3)).await.expect_err("no value is sent");
         assert_eq!(error, CdpError::Timeout { method: "numbers".into(), after: Duration::from_secs(3) });
     }
 }

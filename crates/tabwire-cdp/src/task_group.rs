@@ -1,4 +1,4 @@
-//! The one place tasks are started: named, counted, joined. Knows nothing of what they do.
+//! Starts all tasks: each has a name, is counted, and is joined at shutdown.
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -11,9 +11,9 @@ use tokio::task::AbortHandle;
 use crate::deadline::Deadline;
 use crate::limits::ABORT_GRACE;
 
-/// A family of tasks that end together.
+/// A group of tasks that end together.
 ///
-/// A panic in one is logged once with its name and leaves the others alone (F43). Clones share the family.
+/// A panic in one is logged once with its name and does not stop the others (F43). Clones share the group.
 #[derive(Clone, Debug)]
 pub struct TaskGroup {
     shared: Arc<Shared>,
@@ -35,7 +35,7 @@ struct Running {
 #[derive(Debug)]
 struct Task {
     name: Arc<str>,
-    /// Absent for the instant between the registration and the start.
+    /// `None` for the instant between registration and start.
     abort: Option<AbortHandle>,
 }
 
@@ -46,7 +46,7 @@ impl Default for TaskGroup {
 }
 
 impl TaskGroup {
-    /// Makes an empty group.
+    /// Creates an empty group.
     #[must_use]
     pub fn new() -> Self {
         let shared = Shared {
@@ -57,7 +57,7 @@ impl TaskGroup {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Starts a task under a name that appears in the log.
+    /// Starts a task with a name for the log.
     ///
     /// Must be called within a tokio runtime.
     pub fn start<F>(&self, name: impl Into<Arc<str>>, future: F)
@@ -83,7 +83,7 @@ impl TaskGroup {
         }
     }
 
-    /// How many tasks are running.
+    /// The number of running tasks.
     #[must_use]
     pub fn len(&self) -> usize {
         *self.shared.count.borrow()
@@ -101,21 +101,21 @@ impl TaskGroup {
         self.shared.lock().tasks.values().map(|task| Arc::clone(&task.name)).collect()
     }
 
-    /// Completes when shutdown has been asked for.
+    /// Completes when shutdown was requested.
     pub async fn stopping(&self) {
         let mut stopping = self.shared.stopping.subscribe();
-        // An error means the sender is gone, which cannot be while `self` lives.
+        // An error means that the sender is gone, which cannot happen while `self` lives.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }
 
-    /// Completes when no task is running, or gives up at the deadline and says so with `false`.
+    /// Completes when no task is running; returns false at the deadline.
     pub async fn drained(&self, deadline: impl Into<Deadline>) -> bool {
         let mut count = self.shared.count.subscribe();
         let drained = count.wait_for(|count| *count == 0);
         tokio::time::timeout_at(deadline.into().instant(), drained).await.is_ok()
     }
 
-    /// Asks all tasks to stop, joins them, and aborts those still running at the deadline.
+    /// Requests all tasks to stop, joins them, and aborts those still running at the deadline.
     ///
     /// Returns the names of the aborted ones; an empty list is a clean end.
     pub async fn shutdown(&self, deadline: impl Into<Deadline>) -> Vec<Arc<str>> {
@@ -151,7 +151,7 @@ impl Shared {
     }
 }
 
-/// Takes the task off the list however it ends.
+/// Removes the task from the list when it is dropped.
 struct Membership {
     shared: Arc<Shared>,
     key: u64,
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn f43_a_panic_in_one_task_leaves_the_others_alone() {
+    async fn f43_panic_in_one_task_does_not_stop_the_others() {
         let group = TaskGroup::new();
         let (release, released) = tokio::sync::oneshot::channel::<()>();
         group.start("falls", async { panic!("on purpose") });
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn shutdown_joins_the_willing_and_aborts_the_rest() {
+    async fn shutdown_joins_stopping_tasks_and_aborts_the_rest() {
         let group = TaskGroup::new();
         let listener = group.clone();
         group.start("willing", async move { listener.stopping().await });

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use tabwire_api::api::{
-    CHROME_UPGRADE, ChromeOpened, ChromeOpening, ChromeWord, ErrorResponse, SOCKET_HOST, VERSION_HEADER,
+    CHROME_UPGRADE, ChromeMessage, ChromeOpened, ChromeOpening, ErrorResponse, SOCKET_HOST, VERSION_HEADER,
 };
 use tabwire_api::{ErrorCode, Failure, HttpHead, Remedy, Step, VERSION};
 
@@ -40,12 +40,12 @@ pub(super) fn open(
     let mut stream = with_daemon(path, || DaemonStream::connect(path))?;
     stream.send(opening, descriptors).map_err(|error| broken(&error))?;
     match stream.next_message()? {
-        Some(ChromeWord::Opened(opened)) => {
+        Some(ChromeMessage::Opened(opened)) => {
             // The next message comes when the browser ends, which may take days.
             stream.socket.set_read_timeout(None).map_err(|error| broken(&error))?;
             Ok((stream, opened))
         }
-        Some(ChromeWord::Failed(failure)) => Err(failure),
+        Some(ChromeMessage::Failed(failure)) => Err(failure),
         _ => Err(broken(&io::ErrorKind::InvalidData.into())),
     }
 }
@@ -67,7 +67,7 @@ impl DaemonStream {
             return Err(stream.refusal());
         }
         match stream.next_message() {
-            Ok(Some(ChromeWord::Ready {})) => Ok(stream),
+            Ok(Some(ChromeMessage::Ready {})) => Ok(stream),
             Ok(_) => Err(failed(io::ErrorKind::InvalidData.into())),
             Err(failure) => Err(RequestError::Failed(failure)),
         }
@@ -82,7 +82,7 @@ impl DaemonStream {
         (self.socket, self.read)
     }
 
-    /// Tells the daemon that the browser is no longer needed. The daemon still reports how it ends.
+    /// Notifies the daemon that the browser is no longer needed. The daemon still reports how it ends.
     pub(super) fn detach(&self) {
         // Fails only when the daemon is gone already.
         let _ = self.socket.shutdown(Shutdown::Write);
@@ -92,7 +92,7 @@ impl DaemonStream {
     ///
     /// # Errors
     /// When the message is invalid.
-    pub(super) fn next_message(&mut self) -> Result<Option<ChromeWord>, Failure> {
+    pub(super) fn next_message(&mut self) -> Result<Option<ChromeMessage>, Failure> {
         let Some(line) = self.read_until(b"\n").map_err(|error| broken(&error))? else { return Ok(None) };
         serde_json::from_slice(&line).map(Some).map_err(|_| broken(&io::ErrorKind::InvalidData.into()))
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tabwire_api::{ErrorCode, Failure};
 
-/// What the shim does.
+/// The requested operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ShimCommand {
     /// Connect the launcher to a browser.

@@ -1,6 +1,6 @@
 //! The Chrome shim: `tabwire chrome`, which other tools launch as if it were Chrome.
 //!
-//! It parses the launcher's command args, asks the daemon to find or start the browser, and connects the launcher to
+//! It parses the launcher's arguments, requests the browser from the daemon, and connects the launcher to
 //! it: by handing over the launcher's pipe, or by serving a debugging port.
 
 mod daemon_stream;
@@ -47,7 +47,7 @@ pub struct ShimPaths {
     pub data: PathBuf,
 }
 
-/// What the shim takes from the program that contains it.
+/// The environment that the containing program passes to the shim.
 #[derive(Clone, Debug)]
 pub struct ShimEnvironment {
     /// Where files are.
@@ -58,7 +58,7 @@ pub struct ShimEnvironment {
     pub browser: Option<String>,
 }
 
-/// What the caller of [`run`] has to do at the end.
+/// The output of [`run`], for its caller.
 #[derive(Debug)]
 pub enum ShimOutput {
     /// Print this text.

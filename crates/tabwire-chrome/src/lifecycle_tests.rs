@@ -85,13 +85,13 @@ fn a_weak_signal_within_two_seconds_of_a_strong_one_means_browser_gone() {
 }
 
 #[test]
-fn a_strong_signal_without_a_weak_one_is_a_loss_all_the_same() {
+fn strong_signal_without_a_weak_one_is_a_loss() {
     let mut life = connected(LauncherTransport::Port);
     assert_eq!(life.connection_lost(Instant::now()), (LossDecision::Stay, LossVerdict::Unclear));
 }
 
 #[test]
-fn ten_weak_signals_are_remembered() {
+fn ten_weak_signals_are_kept() {
     let mut life = connected(LauncherTransport::Port);
     for _ in 0..15 {
         life.weak_signal(WeakSignal::DetachedFromTarget, Instant::now());
@@ -149,7 +149,7 @@ fn a_failed_recovery_ends_the_shim() {
 }
 
 #[test]
-fn a_browser_lost_during_recovery_is_a_loss_like_any_other() {
+fn browser_lost_during_recovery_is_a_loss() {
     let mut life = degraded();
     life.request("Page.navigate");
     life.browser_ready(BrowserOrigin::Launched);

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// are started for one browser.
 pub const OPEN_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// How long a shim that was told to exit waits until its browser has closed.
+/// How long a shim that received a signal to exit waits until its browser has closed.
 pub const END_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Clients of one debugging port. As many more connections may be open without a request yet.

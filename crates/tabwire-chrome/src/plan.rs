@@ -34,7 +34,7 @@ impl TransportMode {
     }
 }
 
-/// What the shim does.
+/// The decisions for one launcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) mode: TransportMode,
@@ -184,7 +184,7 @@ pub(super) fn explain(
 fn windows_port(port: WindowsPort) -> String {
     match port {
         WindowsPort::Any => "any free port".to_owned(),
-        WindowsPort::Wished(port) => format!("{port} if free, else any free port"),
+        WindowsPort::Preferred(port) => format!("{port} if free, else any free port"),
         WindowsPort::Fixed(port) => format!("{port} only"),
     }
 }

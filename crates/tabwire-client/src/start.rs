@@ -103,7 +103,7 @@ pub fn start() -> Result<(), Failure> {
     let mut line = String::new();
     BufReader::new(stdout).read_line(&mut line).map_err(|error| failed(&error.to_string()))?;
     let outcome: Value = serde_json::from_str(&line).map_err(|_| failed("it exited without a message"))?;
-    // Any other outcome means that a daemon is ready: this one, or one that another process has started.
+    // Any other outcome means that a daemon is ready: this one, or one of another process.
     outcome.get("failed").map_or(Ok(()), |failure| {
         Err(serde_json::from_value(failure.clone()).unwrap_or_else(|_| failed("its message is invalid")))
     })

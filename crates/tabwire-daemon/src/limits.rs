@@ -11,10 +11,10 @@ pub const CONNECTIONS: usize = 256;
 
 /// Unauthenticated connections at once over the port, and as many websockets of extensions. A new one replaces the
 /// oldest.
-pub const UNPROVED_CONNECTIONS: usize = 64;
+pub const UNAUTHENTICATED_CONNECTIONS: usize = 64;
 
 /// Largest message of an unauthenticated peer.
-pub const UNPROVED_BYTES: usize = 64 * 1024;
+pub const UNAUTHENTICATED_BYTES: usize = 64 * 1024;
 
 /// Largest body of a request to the API.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ pub const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
 /// How long the daemon stays without a browser and without a client.
 pub const IDLE_EXIT: Duration = Duration::from_secs(600);
 
-/// How long the user has to respond an approval request. Then it is denied.
+/// How long the user has to decide an approval request. Then it is denied.
 pub const APPROVAL_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Approval requests that may wait at once.

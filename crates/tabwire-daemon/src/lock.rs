@@ -21,7 +21,7 @@ pub(crate) struct DaemonLock {
 
 impl DaemonLock {
     /// Takes the lock, and waits while its holder does not respond at the socket: it is ending or starting. `None` when the
-    /// holder answers, or after the timeout.
+    /// holder responds, or after the timeout.
     pub(crate) async fn take_within(
         path: &Path,
         socket: &Path,

@@ -4,4 +4,4 @@ mod conformance;
 mod fuzz_smoke;
 mod gate;
 mod live;
-mod realm;
+mod partition;

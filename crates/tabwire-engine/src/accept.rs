@@ -1,6 +1,6 @@
-//! Which files a file input asks for (`accept`). Knows nothing of where files are.
+//! Checks file names against the `accept` attribute of a file input.
 
-/// The media types of common extensions. A table.
+/// The media types of common extensions.
 const KINDS: &[(&str, &str)] = &[
     ("aac", "audio/aac"),
     ("avif", "image/avif"),
@@ -42,7 +42,7 @@ const KINDS: &[(&str, &str)] = &[
     ("zip", "application/zip"),
 ];
 
-/// Whether a file of this name is one the input asks for. What cannot be told is taken.
+/// Whether a file input accepts a file of this name. Files of unknown type are accepted.
 pub(crate) fn is_accepted(accept: &str, name: &str) -> bool {
     let wanted: Vec<String> =
         accept.split(',').map(|word| word.trim().to_lowercase()).filter(|word| !word.is_empty()).collect();
@@ -68,7 +68,7 @@ mod tests {
     use super::is_accepted;
 
     #[test]
-    fn files_are_judged_as_a_chooser_would() {
+    fn files_match_as_in_a_file_chooser() {
         for (accept, name, accepted) in [
             ("", "a.exe", true),
             ("image/png,.svg", "a.PNG", true),

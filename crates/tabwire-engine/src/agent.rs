@@ -1,7 +1,6 @@
-//! The page agent's text: the parts in `page/agent/`, joined when the crate is built. Knows nothing of how it is
-//! installed.
+//! The source of the page agent: the files in `page/agent/`, joined when the crate is built.
 
-/// The script that installs the agent in the world it runs in, once for each document.
+/// The script that installs the agent in its execution context, once per document.
 #[must_use]
 pub const fn page_agent() -> &'static str {
     include_str!(concat!(env!("OUT_DIR"), "/page_agent.js"))
@@ -13,9 +12,9 @@ mod tests {
 
     use super::page_agent;
 
-    /// All parts share one scope, in which a second function of a name would silently take the first one's place.
+    /// All parts share one scope, in which a second function of the same name silently replaces the first.
     #[test]
-    fn no_two_parts_have_the_same_name_for_something() {
+    fn no_two_parts_declare_the_same_name() {
         let mut seen = HashSet::new();
         for line in page_agent().lines() {
             let declared = ["function ", "async function ", "const ", "let ", "class "]
@@ -26,6 +25,6 @@ mod tests {
                 rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
             assert!(name.is_empty() || seen.insert(name.clone()), "{name} is declared twice");
         }
-        assert!(seen.len() > 100, "the parts declare things at the start of lines");
+        assert!(seen.len() > 100, "the parts have declarations at the start of lines");
     }
 }

@@ -1,4 +1,5 @@
-//! Where files come from and go. The engine never opens one: whoever runs it decides what may be read and written.
+//! Access to files. The engine opens no files itself: its caller implements `Files` and decides what may be read and
+//! written.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -7,53 +8,53 @@ use std::sync::Arc;
 
 use tabwire_api::{ErrorCode, Failure};
 
-/// What a file that the engine makes is for; it decides the directory and the name.
+/// The purpose of a file that the engine writes. It decides the directory and the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
-    /// An image of a page.
+    /// A screenshot.
     Screenshot,
-    /// A page in print.
+    /// A PDF of a page.
     Pdf,
-    /// What a page had downloaded.
+    /// A download.
     Download,
-    /// A record of requests.
+    /// Recorded requests (HAR).
     Har,
-    /// A record of what the browser did.
+    /// A performance trace.
     Trace,
-    /// A moving image of a page.
+    /// A video of a page.
     Recording,
-    /// Evidence of what an action did.
+    /// A capture of an action.
     Capture,
-    /// Cookies and storage.
+    /// Saved cookies and storage.
     State,
-    /// The body of a request or a response.
+    /// A part of a request or response.
     Body,
 }
 
-/// A file that a browser may be given.
+/// A file for a file input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadFile {
-    /// Where the browser finds it.
+    /// The path for the browser.
     pub path: PathBuf,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How large it is.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
-/// A file that was made and is still empty, to be written bit by bit.
+/// A new file that is written in parts.
 pub struct NewFile {
     /// Where it is.
     pub path: PathBuf,
-    /// What is written to it.
+    /// The open file.
     pub content: Box<dyn Write + Send>,
 }
 
 impl NewFile {
-    /// Adds to it.
+    /// Appends content.
     ///
     /// # Errors
-    /// When the disk is full or gone.
+    /// When writing fails.
     pub fn add(&mut self, content: &[u8]) -> Result<(), Failure> {
         self.content.write_all(content).map_err(|error| unwritten(&self.path, &error))
     }
@@ -70,53 +71,53 @@ fn unwritten(path: &Path, error: &io::Error) -> Failure {
         .with_remedy("Check that there is space left, or give another path.")
 }
 
-/// A directory that was made for files of ours, usable for as long as it is held.
+/// A new directory for output files, usable while the value exists.
 pub trait OutputDirectory: Send + Sync + fmt::Debug {
     /// Where it is.
     fn path(&self) -> PathBuf;
 
-    /// Makes a new file in it; never replaces one.
+    /// Creates a file in it; never replaces one.
     ///
     /// # Errors
-    /// When there is one of that name, or it cannot be made.
+    /// When a file of that name exists, or it cannot be created.
     fn create(&self, name: &str) -> Result<NewFile, Failure>;
 }
 
-/// A way to files that is given to the engine. Calls may block; they are short.
+/// File access for the engine. Calls may block for a short time.
 pub trait Files: Send + Sync + fmt::Debug {
-    /// Writes a new file; without a wish we choose where. Never replaces a file that we did not make.
+    /// Writes a new file at `path`, or at a chosen path for `None`. Never replaces a file that Tabwire did not write.
     ///
     /// # Errors
-    /// When the place is not below a declared root or cannot be written.
+    /// When the path is not below a declared root or cannot be written.
     fn write(
         &self,
         kind: FileKind,
-        wish: Option<&Path>,
+        path: Option<&Path>,
         suggested_name: &str,
         content: &[u8],
     ) -> Result<PathBuf, Failure>;
 
-    /// Makes a new file that is written bit by bit; otherwise as `write`.
+    /// Creates a file that is written in parts; otherwise as `write`.
     ///
     /// # Errors
-    /// When the place is not below a declared root or cannot be written.
-    fn create(&self, kind: FileKind, wish: Option<&Path>, suggested_name: &str) -> Result<NewFile, Failure>;
+    /// When the path is not below a declared root or cannot be written.
+    fn create(&self, kind: FileKind, path: Option<&Path>, suggested_name: &str) -> Result<NewFile, Failure>;
 
-    /// Makes a directory for files that belong together; one that is wished for may be there already.
+    /// Creates a directory for files that belong together. A given `path` may exist already.
     ///
     /// # Errors
-    /// When the place is not below a declared root or cannot be written.
+    /// When the path is not below a declared root or cannot be written.
     fn create_directory(
         &self,
         kind: FileKind,
-        wish: Option<&Path>,
+        path: Option<&Path>,
         suggested_name: &str,
     ) -> Result<Arc<dyn OutputDirectory>, Failure>;
 
-    /// Checks that a file may be read, and says where it really is.
+    /// Checks that a file may be read, and returns its canonical path.
     ///
     /// # Errors
-    /// When it is not below a declared root, is no plain file, or is not there.
+    /// When it is not below a declared root, is not a regular file, or does not exist.
     fn check_input(&self, path: &Path) -> Result<PathBuf, Failure>;
 
     /// Reads a file that may be read.
@@ -125,23 +126,23 @@ pub trait Files: Send + Sync + fmt::Debug {
     /// When it may not be read, or is too large.
     fn read(&self, path: &Path) -> Result<Vec<u8>, Failure>;
 
-    /// Makes a file that may be read ready for a browser: what was checked is what the browser reads, whatever
-    /// becomes of the path in the meantime.
+    /// Prepares a readable file for upload. The browser reads exactly the file that was checked, even if the path is
+    /// replaced meanwhile.
     ///
     /// # Errors
     /// When it may not be read, or is too large.
     fn offer_upload(&self, path: &Path) -> Result<UploadFile, Failure>;
 
-    /// Checks that a new file may be written at a place that was wished for.
+    /// Checks that a new file may be written at a path.
     ///
     /// # Errors
-    /// When it is not below a declared root, or something is there already.
-    fn check_output(&self, wish: &Path) -> Result<(), Failure>;
+    /// When it is not below a declared root, or the path exists.
+    fn check_output(&self, path: &Path) -> Result<(), Failure>;
 
-    /// The directory browsers put downloads in while they are under way.
+    /// The directory for downloads in progress.
     fn download_directory(&self) -> PathBuf;
 
-    /// Puts a finished download where it belongs, under a name that does no harm.
+    /// Moves a finished download to `path`, or into the downloads directory for `None`, under a safe name.
     ///
     /// # Errors
     /// When it cannot be moved.
@@ -149,9 +150,9 @@ pub trait Files: Send + Sync + fmt::Debug {
         &self,
         staged: &Path,
         suggested_name: &str,
-        wish: Option<&Path>,
+        path: Option<&Path>,
     ) -> Result<PathBuf, Failure>;
 
-    /// Throws away a download that was kept in our own directory.
+    /// Deletes a download from Tabwire's own directory.
     fn discard_download(&self, kept: &Path);
 }

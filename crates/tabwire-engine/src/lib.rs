@@ -1,6 +1,6 @@
-//! What an agent can see and do on a page, written once over a small driver.
+//! The actions of Tabwire: what a client can read and do on a page, over one CDP connection.
 //!
-//! Knows nothing of sockets, sessions or policy. It is a client of a browser like any other.
+//! The engine is one client of a browser beside others. Its caller supplies the connection, the files and the policy.
 
 mod accept;
 mod action;
@@ -32,9 +32,9 @@ pub use action::registry::{ACTIONS, SESSION_ACTIONS, find_action, find_page_acti
 pub use action::result::BareValue;
 pub use action::suggestion::find_similar;
 pub use action::{
-    Action, ActionKind, Answered, CellFormat, CheckedParams, Close, Column, ContextSet, Definition, Effect,
-    Example, Open, Parameter, Render, ResultTable, Secrecy, SessionAction, SessionList, SessionParameters,
-    SessionRename, TabLease, TabRelease, TabUse, ToolGroup, ToolOptions, ToolResult,
+    Action, ActionKind, ActionOutput, CellFormat, CheckedParams, Close, Column, ContextSet, Definition,
+    Effect, Example, Open, Parameter, Render, ResultTable, Secrecy, SessionAction, SessionList,
+    SessionParameters, SessionRename, TabLease, TabRelease, TabUse, ToolGroup, ToolOptions, ToolResult,
 };
 pub use agent::page_agent;
 pub use browser::tab_events::TabEvents;

@@ -1,303 +1,302 @@
-//! Bounds of the engine, each with its reason.
+//! Limits and timeouts of the engine.
 
 use std::time::Duration;
 
-/// Characters of a page's text that are returned when a page is opened.
+/// Characters of a page's text in the result of opening it.
 pub const OUTLINE_CHARACTERS: usize = 4_000;
 
-/// Largest result of an evaluation that is returned whole.
+/// Largest result of an evaluation that is returned as a whole, in bytes.
 pub const RESULT_BYTES: usize = 256 * 1024;
 
-/// Origins whose visits are remembered for saving their storage; later ones are not.
+/// Visited origins whose storage can be saved. Later ones are ignored.
 pub const VISITED_ORIGINS: usize = 1_000;
 
-/// Characters of such a script that are shown in a list.
+/// Characters of an init script in a list.
 pub const INIT_SCRIPT_SHOWN: usize = 80;
 
-/// How long setting up a tab (attaching, enabling) may take.
+/// How long the setup of a tab may take.
 pub const SETUP_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Tab numbers set aside ahead of use, so that a crash never gives one out twice.
+/// Tab numbers that are reserved in advance, so that none is reused after a crash.
 pub const TAB_NUMBERS_AHEAD: u32 = 64;
 
-/// Lines of a page's console that are kept; older ones go first.
+/// Console lines per page. The oldest are dropped first.
 pub const CONSOLE_ENTRIES: usize = 500;
 
-/// Characters of one console line that are kept.
+/// Characters of one console line.
 pub const CONSOLE_CHARACTERS: usize = 2_000;
 
-/// How much longer than a wait inside the page its response is waited for, so that the page can say why it failed.
+/// How much longer the engine waits than the page agent, so that the agent's error arrives first.
 pub const PAGE_GRACE: Duration = Duration::from_secs(2);
 
-/// How long an action's answer waits for a page that is loading because of it.
+/// How long an action waits for a page load that it started.
 pub const SETTLE_LOADING: Duration = Duration::from_secs(10);
 
-/// How long an action's answer waits for requests that the page made because of it.
+/// How long an action waits for requests that it started.
 pub const SETTLE_REQUESTS: Duration = Duration::from_secs(3);
 
-/// Characters typed before the browser's answers are waited for.
+/// Characters that are typed as one batch.
 pub const KEYS_AT_ONCE: usize = 64;
 
-/// The pause after each key when a text is typed slowly: as a fast typist does.
+/// The pause after each key when text is typed slowly: the speed of a fast typist.
 pub const KEY_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a box that was clicked may take to show that it is ticked.
-pub const TICK_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// How long a clicked checkbox may take to change its state.
+pub const CHECKED_TIMEOUT: Duration = Duration::from_millis(1_500);
 
-/// How long the browser may take to hand over a drag that the page has begun.
+/// How long Chrome may take to report a drag that the page started.
 pub const DRAG_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Moves that a drag is made of, so that what lies between is passed as by a hand.
+/// Mouse moves of a drag, so that elements on the path see it.
 pub const DRAG_STEPS: u8 = 10;
 
-/// How long a link that was clicked for a new tab may take to open it.
+/// How long a click on a link may take to open a new tab.
 pub const NEW_TAB_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long the browser may take to send the mouse to a frame that has just been scrolled into view.
+/// How long Chrome may take to send mouse input to a frame that was just scrolled into view.
 pub const REACH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The same for the page itself, which gets what is sent to it in any case unless a frame of another origin does.
+/// The same for the main frame, which receives the input anyway unless a frame of another process does.
 pub const REACH_MAIN_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// How long a page that is on its way to another document is given to get there before something on it is pressed that
-/// a ref stood for: what is pressed in that moment may go to the other document.
+/// How long input to a ref waits for a pending navigation: input at that moment may hit the next document.
 pub const LEAVE_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Pause between two looks at whether it got there.
-pub const LEAVE_LOOK: Duration = Duration::from_millis(5);
+/// Interval of checks whether the navigation is over.
+pub const LEAVE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How long a frame is given to see one move of the mouse.
-pub const REACH_LOOK: Duration = Duration::from_millis(50);
+/// How long a frame may take to receive one mouse move.
+pub const REACH_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long a frame may take to say whether it saw it; one that runs no scripts never does.
+/// How long a frame may take to report a mouse move. A frame that runs no scripts never reports.
 pub const REACH_RESPONSE: Duration = Duration::from_millis(1_000);
 
-/// How long a tap may take to become a click; a page that prevents it never gets one.
+/// How long a tap may take to become a click. The page may prevent the click.
 pub const TAP_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Characters a token is taken for when a budget is given in tokens.
+/// Characters per token, for budgets in tokens.
 pub const CHARACTERS_PER_TOKEN: usize = 4;
 
-/// Tokens of a snapshot unless told otherwise.
+/// Default size of a snapshot in tokens.
 pub const SNAPSHOT_TOKENS: usize = 4_000;
 
-/// Characters of a snapshot that are never exceeded, in full mode either.
+/// Most characters of a snapshot, also of a full one.
 pub const SNAPSHOT_CHARACTERS: usize = 1024 * 1024;
 
-/// A snapshot longer than this is written densely: several things on a line, fewer refs and targets.
-pub const SNAPSHOT_SPACIOUS: usize = 3_000;
+/// Characters beyond which a snapshot is compact: several elements on a line, fewer refs and link targets.
+pub const SNAPSHOT_VERBOSE: usize = 3_000;
 
-/// Characters of a line on which several things stand.
+/// Characters of a line with several elements.
 pub const SNAPSHOT_LINE: usize = 160;
 
-/// Levels of nesting that are distinguished; what is deeper stands on the last one.
+/// Most levels of nesting. Deeper elements are on the last level.
 pub const SNAPSHOT_DEPTH: u16 = 32;
 
-/// Characters of any one string of a page that are kept.
+/// Characters of any one string of a page.
 pub const PAGE_STRING_CHARACTERS: usize = 8_192;
 
-/// Characters of a title that are told.
+/// Characters of a title in a result.
 pub const TITLE_CHARACTERS: usize = 200;
 
-/// Characters of a title that was asked for by itself.
+/// Characters of a title that was requested alone.
 pub const WHOLE_TITLE_CHARACTERS: usize = 2_000;
 
-/// Characters of an address in data.
+/// Characters of a URL in JSON.
 pub const URL_CHARACTERS: usize = 4_096;
 
-/// Characters of an address on a line of text.
+/// Characters of a URL on a line of text.
 pub const LINE_URL_CHARACTERS: usize = 500;
 
-/// Characters of what a dialog says.
+/// Characters of a dialog's text.
 pub const DIALOG_CHARACTERS: usize = 2_000;
 
-/// Characters of a text of a page that a line quotes.
+/// Characters of page text that a line quotes.
 pub const QUOTED_CHARACTERS: usize = 500;
 
-/// Characters of a failure's message, and of its hint.
+/// Characters of an error message, and of its remedy.
 pub const FAILURE_CHARACTERS: usize = 2_000;
 
-/// Characters of a link's target that are written.
+/// Characters of a link target in a snapshot.
 pub const LINK_TARGET_CHARACTERS: usize = 60;
 
-/// Refs a tab keeps; the oldest go first.
+/// Refs per tab. The oldest expire first.
 pub const REFS_KEPT: usize = 65_536;
 
-/// Characters of a page's own address that are written.
+/// Characters of the page's URL in a snapshot.
 pub const PAGE_URL_CHARACTERS: usize = 160;
 
-/// Additions and removals a delta has at most; beyond that the whole snapshot is shorter to read.
+/// Most additions and removals of a delta. Beyond that the whole snapshot is shorter.
 pub const DELTA_STEPS: usize = 400;
 
-/// Snapshots remembered for deltas, one for each way of asking.
+/// Snapshots that are kept for deltas, one per set of options.
 pub const SNAPSHOTS_REMEMBERED: usize = 4;
 
-/// Characters of what is searched for.
+/// Characters of a search pattern.
 pub const PATTERN_CHARACTERS: usize = 1_000;
 
-/// Bytes a regular expression may take when it is compiled.
+/// Bytes of a compiled regular expression.
 pub const PATTERN_BYTES: usize = 1024 * 1024;
 
-/// Characters of a page that are searched at a time.
+/// Characters of a page that are searched in one step.
 pub const SEARCH_PORTION: usize = 1024 * 1024;
 
-/// Matches of a search that are shown.
+/// Matches in the result of a search.
 pub const SEARCH_MATCHES: usize = 40;
 
-/// A row or list item of at most this many nodes is shown whole when something in it matches.
+/// A matching row or list item of at most this many nodes is shown as a whole.
 pub const SEARCH_ROW: usize = 16;
 
-/// Largest download unless the caller says otherwise; larger ones are cancelled.
+/// Default size limit of a download in bytes. Larger ones are cancelled.
 pub const DOWNLOAD_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Downloads of a browser that are remembered; older ones are forgotten first, their files stay.
+/// Downloads in the log of a browser. The oldest are dropped first; their files stay.
 pub const DOWNLOADS_REMEMBERED: usize = 200;
 
-/// Downloads under way at once; a page that begins more has them cancelled.
+/// Concurrent downloads. Further ones are cancelled.
 pub const DOWNLOADS_AT_ONCE: usize = 32;
 
-/// How long an action's answer waits for downloads that it set off; longer ones are told as under way.
+/// How long an action waits for downloads that it started. Slower ones are reported as in progress.
 pub const SETTLE_DOWNLOAD: Duration = Duration::from_secs(1);
 
-/// How long a click may take to begin a download.
+/// How long a click may take to start a download.
 pub const DOWNLOAD_BEGINS: Duration = Duration::from_secs(10);
 
-/// Files that are given to a page at once.
+/// Files of one upload.
 pub const UPLOAD_FILES: usize = 100;
 
-/// Characters of a page's text, Markdown or HTML that one response has unless more are asked for.
+/// Default characters of a page's text, Markdown or HTML in one result.
 pub const READING_CHARACTERS: usize = 40_000;
 
-/// Characters of a page's text, Markdown or HTML that one response has at most.
+/// Most characters of a page's text, Markdown or HTML in one result.
 pub const READING_CHARACTERS_MOST: usize = 1_000_000;
 
-/// Links that one response lists unless more are asked for.
+/// Default number of links in one result.
 pub const LINKS_LISTED: usize = 200;
 
-/// Lines of the console that one response tells unless more are asked for; the newest ones.
+/// Default number of console lines in one result: the newest ones.
 pub const CONSOLE_REPORTED: usize = 100;
 
-/// Requests of a page that are kept; older ones go first.
+/// Requests in the log of a page. The oldest are dropped first.
 pub const REQUEST_ENTRIES: usize = 1_000;
 
-/// Requests of a page that are kept while they are recorded.
+/// Requests in the log of a page during a recording.
 pub const RECORDED_REQUESTS: usize = 10_000;
 
-/// Bytes of bodies that one recording holds; what comes after is recorded without its body.
+/// Bytes of all bodies in one recording. Later requests are recorded without their bodies.
 pub const RECORDED_BYTES: usize = 64 * 1024 * 1024;
 
-/// How long a recording waits for one body.
+/// How long a recording waits for a body.
 pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
-/// News of requests held until the requests themselves are told.
-pub const EARLY_NEWS: usize = 256;
+/// Early request data: events that arrived before `Network.requestWillBeSent` of their request.
+pub const EARLY_REQUEST_DATA: usize = 256;
 
-/// Messages of one WebSocket or event stream that are kept; older ones go first.
+/// Messages of one WebSocket or event stream. The oldest are dropped first.
 pub const MESSAGES: usize = 200;
 
-/// Characters of one message that are kept.
+/// Characters of one message.
 pub const MESSAGE_CHARACTERS: usize = 4_000;
 
-/// Largest body of a request that is kept in the log; larger ones are asked for.
+/// Largest request body in the log, in bytes. Larger ones are fetched on demand.
 pub const POST_DATA_BYTES: usize = 64 * 1024;
 
-/// Requests that are listed at once unless asked otherwise.
+/// Default number of requests in a list.
 pub const REQUESTS_LISTED: usize = 100;
 
-/// Characters of a body that are shown; the whole can be saved.
+/// Characters of a body in a result. The whole body can be saved.
 pub const BODY_CHARACTERS: usize = 20_000;
 
-/// Held requests that wait for a verdict; beyond this all that are held go on.
+/// Paused requests that wait for a decision. Beyond this all paused requests continue.
 pub const HELD_REQUESTS: usize = 4_096;
 
-/// How long the browser may take to let a held request go.
+/// How long a command for a paused request may take.
 pub const VERDICT_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Requests whose server was told a password; a second question means it was wrong.
+/// Requests that sent credentials. A second challenge for one means that they were wrong.
 pub const CHALLENGES_REMEMBERED: usize = 64;
 
-/// Rules a page can have.
+/// Routes per page.
 pub const ROUTES: usize = 200;
 
-/// Largest body a rule answers with.
+/// Largest body of a route's response, in bytes.
 pub const ROUTE_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long a navigation waits for a page that was only just taken up.
-pub const FIRST_STEPS: Duration = Duration::from_millis(500);
+/// How long a navigation waits for the setup of a page that was just attached.
+pub const FIRST_SETUP_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long a change to a tab's network waits for processes that are on their way to another document.
+/// How long a change of network settings waits for processes that are navigating.
 pub const SETTING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Pixels of one side of an image that is taken: what graphics cards and browsers can do.
-pub const CAPTURE_PIXELS: f64 = 16_384.0;
+/// Longest side of a screenshot in pixels: the limit of graphics cards and browsers.
+pub const SCREENSHOT_PIXELS: f64 = 16_384.0;
 
-/// CSS pixels of one side of an image that is shrunk afterwards: of a larger one nothing could be read.
-pub const CAPTURE_SHRUNK: f64 = 8_192.0;
+/// Longest side in CSS pixels of a screenshot that is shrunk afterwards. A larger one would be unreadable.
+pub const SCREENSHOT_SHRUNK: f64 = 8_192.0;
 
-/// Bytes of a page in print.
+/// Bytes of a PDF.
 pub const PDF_BYTES: usize = 256 * 1024 * 1024;
-/// Bytes of a trace that are written; beyond this it is cut after a whole event.
+/// Bytes of a trace file. A longer trace is cut after a whole event.
 pub const TRACE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Bytes of a trace that are asked for at a time.
+/// Bytes of a trace that are read at a time.
 pub const TRACE_PIECE: u64 = 1024 * 1024;
 
-/// What the browser may set aside for a trace, in KiB; when it is full nothing more is traced.
+/// The browser's trace buffer in KiB. Tracing ends when it is full.
 pub const TRACE_BUFFER_KIB: u64 = 200 * 1024;
 
-/// Scripts of a trace whose time is added up.
+/// Scripts of a trace whose time is summed.
 pub const TRACE_SCRIPTS: usize = 1_000;
 
-/// Scripts that a trace's summary names: those that took longest.
+/// Scripts in the summary of a trace: the slowest ones.
 pub const TRACE_SCRIPTS_REPORTED: usize = 5;
 
-/// How long gathering evidence of one action may take.
-pub const EVIDENCE_DEADLINE: Duration = Duration::from_secs(10);
+/// How long the capture of one action may take.
+pub const CAPTURE_DEADLINE: Duration = Duration::from_secs(10);
 
-/// How long an action waits for a look at the page before it, so that evidence can tell what changed.
-pub const EVIDENCE_BEFORE: Duration = Duration::from_secs(2);
+/// How long an action waits for a snapshot before it, so that its capture can list changes.
+pub const CAPTURE_BEFORE: Duration = Duration::from_secs(2);
 
-/// Tabs of which the last look is remembered for evidence.
-pub const EVIDENCE_TABS: usize = 64;
+/// Tabs whose last snapshot is kept for captures.
+pub const CAPTURE_TABS: usize = 64;
 
-/// Characters of an action's answer that evidence repeats.
-pub const EVIDENCE_RESULT: usize = 4_000;
+/// Bytes of an action's result in the index of captures. A longer one is left out.
+pub const CAPTURE_RESULT: usize = 4_000;
 
-/// Bytes a recording may have; when it is full it ends by itself.
+/// Bytes of a recording. It ends when it is full.
 pub const RECORDING_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How long a recording may take before it ends by itself.
+/// Longest duration of a recording.
 pub const RECORDING_TIME: Duration = Duration::from_secs(600);
 
-/// The longest side of a recording's images, in pixels.
+/// The longest side of a recording's frames, in pixels.
 pub const RECORDING_SIDE: u32 = 1_280;
 
-/// The shortest time between two images of a recording.
+/// The shortest time between two frames of a recording.
 pub const RECORDING_GAP: Duration = Duration::from_millis(66);
 
-/// Images a second in a movie.
+/// Frames per second of a video.
 pub const RECORDING_RATE: u32 = 10;
 
-/// How long the start of a recording waits for its first image.
+/// How long the start of a recording waits for its first frame.
 pub const RECORDING_FIRST: Duration = Duration::from_secs(3);
 
-/// How long a tab may take to close before it is asked again.
+/// How long a tab may take to close before the command is repeated.
 pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How many refs of a snapshot are offered for completion.
+/// Refs of a snapshot that are offered for completion.
 pub const KNOWN_REFS: usize = 500;
 
-/// How long a page may take to show the fields of a login; pages draw them late.
+/// How long a page may take to show its login fields. Many pages render them late.
 pub const LOGIN_FIELDS_DEADLINE: Duration = Duration::from_secs(5);
 
-/// How long between two looks for them.
-pub const LOGIN_LOOK: Duration = Duration::from_millis(50);
+/// Interval of checks for login fields.
+pub const LOGIN_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How many frames inside each other are followed to find the one that gets input.
-pub const FRAMES_DEEP: usize = 32;
+/// Levels of nested frames that are followed to find the one that receives input.
+pub const NESTED_FRAMES: usize = 32;
 
-/// For how long images of a recording may still show a frame that is gone.
-pub const PICTURE_AFTERGLOW: Duration = Duration::from_secs(1);
+/// How long frames of a recording may still show a removed iframe.
+pub const FRAME_AFTERGLOW: Duration = Duration::from_secs(1);
 
-/// Frames of a page that are listed.
+/// Frames in a list.
 pub const FRAMES_REPORTED: usize = 200;

@@ -1,15 +1,15 @@
-//! A moment as people and files write it, in universal time. Knows nothing of zones and leap seconds.
+//! UTC timestamps as text, without leap seconds.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A moment in universal time.
+/// A point in time, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timestamp {
     milliseconds: u64,
 }
 
 impl Timestamp {
-    /// This moment.
+    /// The current time.
     pub(crate) fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self { milliseconds: u64::try_from(since.as_millis()).unwrap_or_default() }
@@ -17,7 +17,7 @@ impl Timestamp {
 
     /// Year, month and day.
     fn date(self) -> (u64, u64, u64) {
-        // Years that begin in March, counted from the year 0, so that the odd day is at their end.
+        // Years start in March here, so that the leap day is the last day.
         let days = self.milliseconds / 86_400_000 + 719_468;
         let (era, day_of_era) = (days / 146_097, days % 146_097);
         let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -40,7 +40,7 @@ impl Timestamp {
         format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{rest:03}Z")
     }
 
-    /// `20261115-100203`, for names of files.
+    /// `20261115-100203`, for file names.
     pub(crate) fn short(self) -> String {
         let ((year, month, day), (hour, minute, second)) = (self.date(), self.clock());
         format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}")
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_written_as_calendars_have_them() {
+    fn timestamps_are_written_as_dates() {
         for (seconds, written) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_400, "2000-02-29T00:00:00.000Z"),

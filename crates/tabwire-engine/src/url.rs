@@ -1,60 +1,58 @@
-//! An address as people type it: completed and read as browsers read it, or refused.
+//! Checks and completes URLs that users type.
 //!
-//! Only pages of the web are opened, read and acted on. Which of them may be is for others to decide.
+//! Only web pages are opened and read. The policy, which decides about sites, is checked elsewhere.
 
 use tabwire_api::{ErrorCode, Failure};
 use url::Url;
 
-/// Schemes of addresses that are opened.
+/// Schemes of URLs that can be opened.
 const OPENED: &[&str] = &["http", "https", "data", "blob"];
 
-/// Schemes of pages that are read and acted on: what is opened, and what browsers show in its place.
+/// Schemes of pages that can be read: those that can be opened, and what Chrome shows when loading fails.
 const READ: &[&str] = &["http", "https", "data", "blob", "about", "chrome-error"];
 
-/// Completes an address as a person types it and writes it as browsers do; refuses what is not one (T20, T23).
+/// Completes a URL as a user types it and normalises it; refuses an invalid one (T20, T23).
 ///
 /// # Errors
-/// With `BAD_ARGS` and the reason, or `POLICY_DENIED` for addresses that are not of the web.
+/// With `BAD_ARGS` and the reason, or `POLICY_DENIED` for a URL of another scheme.
 pub fn checked_url(text: &str) -> Result<String, Failure> {
     let text = text.trim();
     let bad = |why: &str| {
         Failure::new(ErrorCode::BadArgs, format!("`{text}` cannot be opened: {why}."))
-            .with_remedy("Give an address such as https://example.org or example.org/path.")
+            .with_remedy("Give a URL such as https://example.org or example.org/path.")
     };
     if text.is_empty() {
         return Err(bad("it is empty"));
     }
     if text.chars().any(|letter| letter.is_control() || letter == ' ') {
-        return Err(bad("it has blanks or control characters"));
+        return Err(bad("it has spaces or control characters"));
     }
     let url = Url::parse(&completed(text)).map_err(|error| bad(&error.to_string()))?;
     match url.scheme() {
         "about" if matches!(url.path(), "blank") => return Ok(url.into()),
         scheme if OPENED.contains(&scheme) => {}
         "javascript" | "mailto" | "tel" | "ws" | "wss" => {
-            return Err(bad("its scheme is not one a page can have"));
+            return Err(bad("a page cannot have its scheme"));
         }
-        scheme => return Err(not_of_the_web(&format!("`{text}` is not opened: addresses with {scheme}:"))),
+        scheme => return Err(refused_scheme(&format!("`{text}` is not opened: pages with {scheme}:"))),
     }
-    let inner = inner_address(url.as_str());
+    let inner = blob_origin(url.as_str());
     if [Some(&url), inner.as_ref()].into_iter().flatten().any(has_star) {
-        return Err(bad("its host has a `*`, which browsers and others read differently"));
+        return Err(bad("its host has a `*`, which browsers interpret differently"));
     }
-    if let Some(inner) = inner.as_ref().filter(|inner| !is_of_the_web(inner)) {
+    if let Some(inner) = inner.as_ref().filter(|inner| !is_http(inner)) {
         let scheme = inner.scheme();
-        return Err(not_of_the_web(&format!(
-            "`{text}` is not opened: addresses with {scheme}: inside of others"
-        )));
+        return Err(refused_scheme(&format!("`{text}` is not opened: blobs of pages with {scheme}:")));
     }
     if has_user(&url) || inner.as_ref().is_some_and(has_user) {
-        return Err(bad("it carries a user name or password, which are easily taken for a host").with_remedy(
-            "Leave out what is before the `@`; use `tabwire http-auth` for sites that ask for a password.",
+        return Err(bad("it contains a user name or password, which looks like a host").with_remedy(
+            "Leave out the part before the `@`; use `tabwire http-auth` for sites that require a password.",
         ));
     }
     Ok(url.into())
 }
 
-/// Adds the scheme people leave out: `host:port` is a host when it has a dot, is a number or is this machine.
+/// Adds a missing scheme. `host:port` is a host when it has a dot, is a number or is `localhost`.
 fn completed(text: &str) -> String {
     let scheme = text.split_once(':').map(|(scheme, _)| scheme);
     match scheme {
@@ -76,35 +74,33 @@ fn has_user(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
-/// The address of the page that made a blob, which is inside of the blob's; none when that page has no address.
-fn inner_address(url: &str) -> Option<Url> {
+/// The URL of the page that made a blob, which follows `blob:`; `None` when that page has no URL.
+fn blob_origin(url: &str) -> Option<Url> {
     Url::parse(url.strip_prefix("blob:")?).ok()
 }
 
-fn is_of_the_web(inner: &Url) -> bool {
+fn is_http(inner: &Url) -> bool {
     matches!(inner.scheme(), "http" | "https")
 }
 
-/// Refuses pages that are not of the web, wherever they came from.
+/// Fails when the scheme of a page is not one that can be read.
 pub(crate) fn check_readable(url: &str) -> Result<(), Failure> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme).to_ascii_lowercase();
-    if let Some(inner) = inner_address(url).filter(|inner| !is_of_the_web(inner)) {
+    if let Some(inner) = blob_origin(url).filter(|inner| !is_http(inner)) {
         let scheme = inner.scheme();
-        return Err(not_of_the_web(&format!(
-            "The tab shows a part of an address with {scheme}:. Such pages"
-        )));
+        return Err(refused_scheme(&format!("The tab shows a blob of a page with {scheme}:. Such pages")));
     }
-    // A page that has not begun to load has no address yet.
+    // A page that has not started to load has no URL yet.
     if url.is_empty() || READ.contains(&scheme.as_str()) {
         return Ok(());
     }
-    Err(not_of_the_web(&format!("The tab shows an address with {scheme}:. Such pages")))
+    Err(refused_scheme(&format!("The tab shows a page with {scheme}:. Such pages")))
 }
 
-fn not_of_the_web(what: &str) -> Failure {
-    let message = format!("{what} are neither read nor acted on.");
+fn refused_scheme(what: &str) -> Failure {
+    let message = format!("{what} can be neither read nor used.");
     Failure::new(ErrorCode::PolicyDenied, message)
-        .with_remedy("Use http: or https:. Serve local files from a small web server on this machine.")
+        .with_remedy("Use http: or https:. Serve local files with a local web server.")
 }
 
 #[cfg(test)]
@@ -112,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_completed_as_people_type_them() {
+    fn typed_urls_are_completed() {
         for (typed, opened) in [
             ("https://example.org", "https://example.org/"),
             ("example.org/a", "https://example.org/a"),
@@ -130,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_urls_are_refused() {
         for bad in [
             "",
             " ",

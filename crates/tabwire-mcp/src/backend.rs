@@ -9,93 +9,93 @@ use tabwire_api::{CallNumber, ClientName, Failure, Progress};
 
 use crate::call::approval;
 
-/// A response that is waited for.
-pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A boxed future.
+pub type BackendFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Something that somebody has to allow before a call goes on.
+/// A question that the client's user must answer before a call continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asking {
-    /// What it is answered by.
+pub struct ApprovalQuestion {
+    /// The id for the answer.
     pub id: String,
-    /// Who wants what, where, and why somebody is asked.
+    /// The text: which client requests what, where, and why approval is needed.
     pub message: String,
 }
 
-/// What somebody says to it.
+/// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// This one time.
+    /// Allow this time.
     Once,
-    /// For as long as the session lasts.
+    /// Allow until the session ends.
     Session,
-    /// From now on.
+    /// Allow permanently.
     Always,
-    /// No.
+    /// Refuse.
     No,
 }
 
-/// Somebody who is there to be asked, for one call of a client; leaves when dropped.
-pub trait Attendant: Send + Sync {
-    /// The number that the call's requests carry, so that its questions come here.
+/// Receives the questions of one call for the client's user. Dropping it unregisters it.
+pub trait Approver: Send + Sync {
+    /// The number that the call's requests carry, so that its questions arrive here.
     fn call(&self) -> Option<CallNumber>;
 
-    /// The next thing that is asked.
-    fn next(&self) -> Answering<'_, Asking>;
+    /// The next question.
+    fn next(&self) -> BackendFuture<'_, ApprovalQuestion>;
 
-    /// Hands a response in; one that comes too late changes nothing.
+    /// Answers a question. A late answer has no effect.
     fn answer(&self, id: &str, permission: Permission);
 
-    /// The question as clients are told it: whether something may be done, unless it is about something else.
-    fn put(&self, asking: &Asking) -> Option<InputRequests> {
-        approval::put(asking)
+    /// Encodes the question for the client. Default: an approval form.
+    fn encode(&self, question: &ApprovalQuestion) -> Option<InputRequests> {
+        approval::encode(question)
     }
 
-    /// Hands in what a client said to it; false if that was nothing, so that it is asked again.
-    fn hear(&self, asking: &Asking, said: &InputResponses) -> bool {
-        let permission = approval::heard(said);
-        permission.map(|permission| self.answer(&asking.id, permission)).is_some()
+    /// Passes on the client's answer. False if there is none, so that the question is sent again.
+    fn accept(&self, question: &ApprovalQuestion, responses: &InputResponses) -> bool {
+        let permission = approval::decode(responses);
+        permission.map(|permission| self.answer(&question.id, permission)).is_some()
     }
 }
 
-/// Who runs actions: one for each client, told once who that is.
+/// Runs the actions of one client.
 pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
-    /// Runs an action. Dropping the response ends this call and no other.
+    /// Runs an action. Dropping the future cancels only this call.
     fn act<'a>(
         &'a self,
         name: &'a str,
         request: ActionRequest,
-    ) -> Answering<'a, Result<ActionResponse, Failure>>;
+    ) -> BackendFuture<'a, Result<ActionResponse, Failure>>;
 
     /// Reads an image that an action wrote.
-    fn picture<'a>(&'a self, path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>>;
+    fn read_image<'a>(&'a self, path: &'a Path) -> BackendFuture<'a, Result<Vec<u8>, Failure>>;
 
-    /// The last rows of the journal that are about the session, as text.
-    fn journal<'a>(
+    /// The last rows of the session's audit log, as text.
+    fn audit_rows<'a>(
         &'a self,
         request: &'a ActionRequest,
         rows: usize,
-    ) -> Answering<'a, Result<String, Failure>>;
+    ) -> BackendFuture<'a, Result<String, Failure>>;
 
-    /// A number that changes whenever something is granted, denied or taken back.
+    /// A number that changes with every grant, denial or revocation.
     fn policy_revision(&self) -> u64 {
         0
     }
 
-    /// What the session is busy with.
+    /// The current activity of the session.
     fn progress(&self, request: &ActionRequest) -> Progress;
 
-    /// What the request of every call begins with.
+    /// The request with the defaults of every call.
     fn request(&self) -> ActionRequest;
 
-    /// Has what one call of this client needs asked of whoever sits at the client.
-    fn attend(&self) -> Box<dyn Attendant>;
+    /// Registers to receive the questions of one call for the client's user.
+    fn approver(&self) -> Box<dyn Approver>;
 
-    /// Takes note of what the client calls itself.
-    fn introduce(&self, name: &ClientName);
+    /// Sets the client's name.
+    fn set_client_name(&self, name: &ClientName);
 
-    /// A backend of its own for another client of the same door.
+    /// A backend for another client of the same endpoint.
     fn another(&self) -> Result<std::sync::Arc<dyn Backend>, Failure>;
 
-    /// Ends everything of this client: its tabs, its leases, a browser that was started for it alone.
-    fn leave(&self) -> Answering<'_, ()>;
+    /// Cleans up after this client: closes its tabs, leases and own browser.
+    fn leave(&self) -> BackendFuture<'_, ()>;
 }

@@ -15,23 +15,23 @@ use crate::limits::CALLS_AT_ONCE;
 use crate::result::truncated_results::TruncatedResults;
 use crate::tools::set::ToolSet;
 
-/// What a client is told whose daemon was replaced under it.
-const RESUMED: &str = "the daemon was started anew: the session goes on, refs are new";
+/// Notice for a client whose daemon was replaced.
+const RESUMED: &str = "the daemon was restarted: the session continues, take a new snapshot for new refs";
 
-/// The same, when its browser went too.
+/// Notice for a client that lost its browser too.
 const RESUMED_WITHOUT_BROWSER: &str =
-    "the daemon was started anew: this is a new browser, tabs, logins and refs of before are gone";
+    "the daemon was restarted: this is a new browser; earlier tabs, logins and refs are gone";
 
-/// Something to be told once, with the next answer.
+/// A notice that is added to the next result once.
 #[derive(Debug, Default)]
 pub(crate) struct PendingNotice(std::sync::Mutex<Option<&'static str>>);
 
 impl PendingNotice {
-    fn tell(&self, pending_notice: &'static str) {
+    fn set(&self, pending_notice: &'static str) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(pending_notice);
     }
 
-    /// Takes what there is to tell.
+    /// Takes the notice.
     pub(crate) fn take(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(str::to_owned)
     }
@@ -42,30 +42,30 @@ impl PendingNotice {
 pub struct Connection {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) tools: Arc<ToolSet>,
-    pub(crate) answers: ResultForm,
-    /// What is offered besides; nothing in the product.
+    pub(crate) result_form: ResultForm,
+    /// Extra tools for conformance tests; `None` in the product.
     pub(crate) extras: Option<Arc<dyn Extras>>,
     pub(crate) truncated: TruncatedResults,
     pub(crate) call_permits: Semaphore,
-    /// Calls that wait for what somebody says.
+    /// Calls that wait for a user's answer.
     pub(crate) waiting: WaitingCalls,
-    /// What the next answer is to say besides its result.
+    /// A notice for the next result.
     pub(crate) pending_notice: PendingNotice,
-    /// Held while the client is asked something, so that it is asked one thing at a time.
-    pub(crate) asking: Mutex<()>,
+    /// Held while the client shows a question, so that it shows one at a time.
+    pub(crate) question_lock: Mutex<()>,
     has_ended: watch::Sender<bool>,
 }
 
 impl Connection {
-    /// A client that a backend works for.
+    /// Creates a connection whose calls run in `backend`.
     ///
     /// # Errors
-    /// When tools are asked for that do not exist.
+    /// When a requested tool does not exist.
     pub fn new(backend: Arc<dyn Backend>, opening: &McpOpening) -> Result<Self, Failure> {
         let tools = Arc::new(ToolSet::choose(&opening.tools)?);
         let connection = Self::with(backend, tools, opening.answers);
         if opening.resumed {
-            connection.pending_notice.tell(if opening.keeps_session {
+            connection.pending_notice.set(if opening.keeps_session {
                 RESUMED
             } else {
                 RESUMED_WITHOUT_BROWSER
@@ -74,69 +74,69 @@ impl Connection {
         Ok(connection)
     }
 
-    /// The same client, with something offered besides the actions.
+    /// Adds extra tools.
     #[must_use]
     pub fn with_extras(self, extras: Option<Arc<dyn Extras>>) -> Self {
         Self { extras, ..self }
     }
 
-    /// The tools as they are listed to a client that knows structured content, or does not.
+    /// The tools as listed to a client with or without support for structured content.
     pub(crate) fn listed_tools(&self, reads_structured: bool) -> Vec<Tool> {
-        self.tools.tools().iter().map(|tool| tool.listed(self.answers, reads_structured)).collect()
+        self.tools.tools().iter().map(|tool| tool.listed(self.result_form, reads_structured)).collect()
     }
 
-    /// Stands for the list of tools: another list has another one.
+    /// A digest of the list of tools, to detect a change.
     #[must_use]
-    pub fn list_mark(&self) -> String {
+    pub fn tool_list_digest(&self) -> String {
         let mut hasher = DefaultHasher::new();
         serde_json::to_string(&self.listed_tools(true)).unwrap_or_default().hash(&mut hasher);
         format!("{:016x}", hasher.finish())
     }
 
-    fn with(backend: Arc<dyn Backend>, tools: Arc<ToolSet>, answers: ResultForm) -> Self {
+    fn with(backend: Arc<dyn Backend>, tools: Arc<ToolSet>, result_form: ResultForm) -> Self {
         let (call_permits, truncated) = (Semaphore::new(CALLS_AT_ONCE), TruncatedResults::default());
         let has_ended = watch::Sender::new(false);
-        let (pending_notice, asking, waiting) =
+        let (pending_notice, question_lock, waiting) =
             (PendingNotice::default(), Mutex::new(()), WaitingCalls::default());
         Self {
             backend,
             tools,
-            answers,
+            result_form,
             extras: None,
             truncated,
             call_permits,
             waiting,
             pending_notice,
-            asking,
+            question_lock,
             has_ended,
         }
     }
 
-    /// The long answers that were read under the policy that holds now.
+    /// The truncated results that were read under the current policy.
     pub(crate) fn truncated_results(&self) -> &TruncatedResults {
         self.truncated.follow(self.backend.policy_revision());
         &self.truncated
     }
 
-    /// Another client that came in through the same door.
+    /// A connection for another client of the same endpoint.
     pub(crate) fn another(&self) -> Result<Self, Failure> {
-        let another = Self::with(self.backend.another()?, Arc::clone(&self.tools), self.answers);
+        let another = Self::with(self.backend.another()?, Arc::clone(&self.tools), self.result_form);
         Ok(another.with_extras(self.extras.clone()))
     }
 
-    /// Takes note of what the client calls itself, as far as that is a name.
-    pub(crate) fn introduce(&self, name: &str) {
+    /// Sets the client's name, with invalid characters replaced.
+    pub(crate) fn set_client_name(&self, name: &str) {
         let plain: String = name
             .chars()
             .map(|letter| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' })
             .take(32)
             .collect();
         if let Ok(name) = ClientName::new(&plain) {
-            self.backend.introduce(&name);
+            self.backend.set_client_name(&name);
         }
     }
 
-    /// Has calls under way answered at once: nobody waits for what they do.
+    /// Makes running calls return immediately: the client is gone.
     pub fn end(&self) {
         self.has_ended.send_replace(true);
     }
@@ -148,7 +148,7 @@ impl Connection {
         let _ = ended.wait_for(|ended| *ended).await;
     }
 
-    /// Ends calls under way and everything of the client.
+    /// Ends running calls, and closes the client's tabs, leases and own browser.
     pub async fn leave(&self) {
         self.end();
         self.waiting.clear();

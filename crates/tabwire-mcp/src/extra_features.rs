@@ -1,5 +1,5 @@
-//! What a server offers besides the actions. The product offers nothing besides: this is for servers that show the
-//! protocol, as the conformance suite wants it shown. Everything here is listed, called and asked by the same code.
+//! Extra tools, resources and prompts for the MCP conformance suite. The product has none. The server lists and calls
+//! them with the same code as its own.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -10,9 +10,9 @@ use rmcp::service::RequestContext;
 use tabwire_api::CallNumber;
 use tokio::sync::broadcast;
 
-use crate::backend::{Answering, Attendant};
+use crate::backend::{Approver, BackendFuture};
 
-/// A list that is another one now.
+/// A list that has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListChange {
     /// The tools.
@@ -21,43 +21,43 @@ pub enum ListChange {
     Prompts,
 }
 
-/// Tools, resources and prompts that are no part of the product.
+/// Tools, resources and prompts that are not part of the product.
 pub trait Extras: std::fmt::Debug + Send + Sync + 'static {
-    /// What the server says it can do, given what it can do without these.
+    /// The server's capabilities with the extras, given its own.
     fn capabilities(&self, own: ServerCapabilities) -> ServerCapabilities;
 
     /// The tools.
     fn tools(&self) -> Vec<Tool>;
 
-    /// Has what one call needs asked of whoever sits at the client.
-    fn attend(&self) -> Box<dyn Attendant>;
+    /// Registers to receive the questions of one call for the client's user.
+    fn approver(&self) -> Box<dyn Approver>;
 
-    /// Calls one of the tools; what it needs asked goes by the call's number.
+    /// Calls one of the tools. Its questions carry the call's number.
     fn call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
         call: Option<CallNumber>,
-    ) -> Answering<'_, Result<CallToolResult, ErrorData>>;
+    ) -> BackendFuture<'_, Result<CallToolResult, ErrorData>>;
 
     /// The resources.
     fn resources(&self) -> Vec<Resource>;
 
-    /// The resources that have a part of their address to be filled in.
+    /// The resource templates.
     fn templates(&self) -> Vec<ResourceTemplate>;
 
-    /// Reads one of them, if it is one.
+    /// Reads a resource; `None` if there is none with this URI.
     fn read(&self, uri: &str) -> Option<ReadResourceResult>;
 
     /// The prompts.
     fn prompts(&self) -> Vec<Prompt>;
 
-    /// Gives one of the prompts, if it is one.
+    /// Returns a prompt; `None` if there is none with this name.
     fn prompt(&self, request: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>>;
 
-    /// What an argument may go on with.
+    /// Completions of an argument.
     fn complete(&self) -> CompleteResult;
 
-    /// Tells of lists that change from now on.
+    /// Receives later list changes.
     fn changes(&self) -> broadcast::Receiver<ListChange>;
 }

@@ -32,24 +32,24 @@ use crate::resources::{failure_data, resources, templates};
 /// The name of the one prompt.
 const PROMPT: &str = "drive";
 
-/// Answers one client, or all that came in through a door without greeting.
+/// Handles the requests of one client, or of all HTTP clients that skip `initialize`.
 #[derive(Debug)]
 pub(crate) struct Handler {
     connection: Arc<Connection>,
-    /// Where clients that greet get a connection of their own; none when there is only one client.
+    /// Creates a connection for each client that sends `initialize`; `None` if there is only one client.
     http_clients: Option<Arc<HttpClients>>,
     own: OnceLock<Arc<Connection>>,
-    /// Set once a client that does not greet has been told by its name.
+    /// Set once the name of a client without `initialize` is known.
     is_named: OnceLock<()>,
 }
 
 impl Handler {
-    /// Answers the one client of a connection.
+    /// Serves the only client of a connection.
     pub(crate) const fn new(connection: Arc<Connection>) -> Self {
         Self { connection, http_clients: None, own: OnceLock::new(), is_named: OnceLock::new() }
     }
 
-    /// Answers clients that come in through a door.
+    /// Serves HTTP clients.
     pub(crate) const fn over_http(connection: Arc<Connection>, http_clients: Arc<HttpClients>) -> Self {
         Self { connection, http_clients: Some(http_clients), own: OnceLock::new(), is_named: OnceLock::new() }
     }
@@ -58,35 +58,35 @@ impl Handler {
         self.own.get().unwrap_or(&self.connection)
     }
 
-    /// Takes note of what a client is called that does not greet, when it is the only one.
+    /// Sets the name of a client without `initialize`, if it is the only client.
     fn note_client_name(&self, context: &RequestContext<RoleServer>) {
         if self.http_clients.is_none() && has_rounds(context) {
             self.is_named.get_or_init(|| {
                 if let Some(client) = context.client_info() {
-                    self.connection.introduce(&client.name);
+                    self.connection.set_client_name(&client.name);
                 }
             });
         }
     }
 
-    /// Gives a client that greets a connection of its own, when there are several.
+    /// Creates a connection for a client that sends `initialize`, if there can be several clients.
     fn initialize_client(&self, name: &str) -> Result<(), ErrorData> {
         if let Some(http_clients) = self.http_clients.as_ref().filter(|_| self.own.get().is_none()) {
-            let own = http_clients.admit(&self.connection).map_err(|failure| refused(&failure))?;
-            // Greeting twice changes nothing.
+            let own = http_clients.add(&self.connection).map_err(|failure| refused(&failure))?;
+            // A second `initialize` changes nothing.
             let _ = self.own.set(own);
         }
-        self.connection().introduce(name);
+        self.connection().set_client_name(name);
         Ok(())
     }
 
-    /// What is offered besides the actions; nothing in the product.
+    /// Extra tools for conformance tests; `None` in the product.
     fn extras(&self) -> Option<&Arc<dyn Extras>> {
         self.connection.extras.as_ref()
     }
 
-    /// Says yes to what is there only with what is offered besides.
-    fn besides(&self, refusal: impl FnOnce() -> ErrorData) -> Result<(), ErrorData> {
+    /// Accepts a request that only servers with extras support.
+    fn require_extras(&self, refusal: impl FnOnce() -> ErrorData) -> Result<(), ErrorData> {
         self.extras().map(|_| ()).ok_or_else(refusal)
     }
 }
@@ -94,14 +94,14 @@ impl Handler {
 impl Drop for Handler {
     fn drop(&mut self) {
         if let (Some(http_clients), Some(own)) = (&self.http_clients, self.own.take()) {
-            http_clients.dismiss(own);
+            http_clients.remove(own);
         }
     }
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        // The list changes when a newer daemon takes over; whoever carries the connection on tells of it.
+        // The list changes when a newer daemon takes over. `tabwire mcp` then sends the notification.
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
@@ -136,7 +136,7 @@ impl ServerHandler for Handler {
         Ok(ListToolsResult::with_all_items(tools))
     }
 
-    /// The SDK asks for tools whose arguments go into headers, which none of ours do.
+    /// The SDK needs this for tools with arguments in headers. Tabwire has none.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         self.extras()?.tools().into_iter().find(|tool| tool.name == name)
     }
@@ -203,7 +203,7 @@ impl ServerHandler for Handler {
         Some(requested.supported_by(&self.get_info().capabilities))
     }
 
-    /// Lets a client listen until it has had enough. Our list is the same for as long as a connection is served here.
+    /// Keeps a subscription open until the client ends it. The lists do not change while a connection is served here.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let connection = self.connection();
         let _place = connection.call_permits.try_acquire().map_err(|_| refused(&too_many_calls()))?;
@@ -214,7 +214,8 @@ impl ServerHandler for Handler {
                 () = connection.ended() => return Ok(()),
                 change = next_change(&mut changes) => change,
             };
-            // The SDK keeps back what the client did not ask for; whoever is gone misses nothing.
+            // The SDK drops notifications that the client did not subscribe to. Sending fails only when the client is
+            // gone.
             let _ = match change {
                 ListChange::Tools => context.sink().notify_tool_list_changed().await,
                 ListChange::Prompts => context.sink().notify_prompt_list_changed().await,
@@ -236,7 +237,7 @@ impl ServerHandler for Handler {
         _request: SetLevelRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.besides(ErrorData::method_not_found::<SetLevelRequestMethod>)
+        self.require_extras(ErrorData::method_not_found::<SetLevelRequestMethod>)
     }
 
     async fn subscribe(
@@ -244,7 +245,7 @@ impl ServerHandler for Handler {
         _request: SubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.besides(ErrorData::method_not_found::<SubscribeRequestMethod>)
+        self.require_extras(ErrorData::method_not_found::<SubscribeRequestMethod>)
     }
 
     async fn unsubscribe(
@@ -252,7 +253,7 @@ impl ServerHandler for Handler {
         _request: UnsubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.besides(ErrorData::method_not_found::<UnsubscribeRequestMethod>)
+        self.require_extras(ErrorData::method_not_found::<UnsubscribeRequestMethod>)
     }
 
     async fn list_prompts(
@@ -260,9 +261,9 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let prompt = Prompt::new(PROMPT, Some("How to drive a browser well with these tools"), None);
-        let besides = self.extras().map(|extras| extras.prompts()).into_iter().flatten();
-        Ok(ListPromptsResult::with_all_items(std::iter::once(prompt).chain(besides).collect()))
+        let prompt = Prompt::new(PROMPT, Some("How to control a browser with these tools"), None);
+        let require_extras = self.extras().map(|extras| extras.prompts()).into_iter().flatten();
+        Ok(ListPromptsResult::with_all_items(std::iter::once(prompt).chain(require_extras).collect()))
     }
 
     async fn get_prompt(
@@ -281,7 +282,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// The next list that changes; none does where nothing is offered besides.
+/// The next list change. Never without extras.
 async fn next_change(changes: &mut Option<broadcast::Receiver<ListChange>>) -> ListChange {
     let Some(changes) = changes else { return std::future::pending().await };
     loop {

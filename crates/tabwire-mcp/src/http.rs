@@ -1,4 +1,4 @@
-//! Clients over HTTP: the SDK's streamable service. The daemon has checked the credentials before.
+//! Serves clients over HTTP with the SDK's streamable service. The daemon has checked the credentials before.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::connection::Connection;
 use crate::handler::Handler;
 use crate::limits::{HTTP_CLIENTS, HTTP_SILENCE};
 
-/// What a request is answered with; may go on for as long as a call does.
-pub type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
+/// A response. Its body can stream for as long as a call runs.
+pub type HttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
-/// Where clients that greet wait for a connection of their own, and where they leave.
+/// Counts the initialized clients and hands over those that have left.
 #[derive(Debug)]
 pub(crate) struct HttpClients {
     leaving: mpsc::Sender<Arc<Connection>>,
@@ -29,58 +29,59 @@ pub(crate) struct HttpClients {
 
 impl HttpClients {
     /// A connection for one more client.
-    pub(crate) fn admit(&self, door: &Connection) -> Result<Arc<Connection>, Failure> {
+    pub(crate) fn add(&self, shared: &Connection) -> Result<Arc<Connection>, Failure> {
         if self.count.fetch_add(1, Ordering::SeqCst) >= HTTP_CLIENTS {
             self.count.fetch_sub(1, Ordering::SeqCst);
-            let message = format!("{HTTP_CLIENTS} clients are served already.");
+            let message = format!("{HTTP_CLIENTS} clients are already connected.");
             return Err(Failure::new(ErrorCode::Backpressure, message).with_remedy("Close one of them."));
         }
-        door.another().map(Arc::new).inspect_err(|_| {
+        shared.another().map(Arc::new).inspect_err(|_| {
             self.count.fetch_sub(1, Ordering::SeqCst);
         })
     }
 
-    /// Has everything of a client ended, by whoever waits at the door.
-    pub(crate) fn dismiss(&self, connection: Arc<Connection>) {
+    /// Ends a client's calls, and hands the client to the task that cleans up after it.
+    pub(crate) fn remove(&self, connection: Arc<Connection>) {
         self.count.fetch_sub(1, Ordering::SeqCst);
         connection.end();
-        // As many places as clients: there is room. Nobody waits once the door is closed, and then all is ended.
+        // The channel holds as many entries as there can be clients. It is closed only after the endpoint, which ends
+        // all.
         let _ = self.leaving.try_send(connection);
     }
 }
 
-/// A door for clients over HTTP.
+/// An MCP endpoint for clients over HTTP.
 #[derive(Clone)]
-pub struct HttpDoor {
+pub struct HttpService {
     service: StreamableHttpService<Handler, LocalSessionManager>,
 }
 
-impl std::fmt::Debug for HttpDoor {
+impl std::fmt::Debug for HttpService {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("HttpDoor").finish_non_exhaustive()
+        formatter.debug_struct("HttpService").finish_non_exhaustive()
     }
 }
 
-impl HttpDoor {
-    /// Opens a door; the stream gives clients that have left, for everything of theirs to be ended.
+impl HttpService {
+    /// Creates an endpoint. The receiver returns clients that have left, for the caller to clean up.
     #[must_use]
     pub fn open(connection: Arc<Connection>) -> (Self, mpsc::Receiver<Arc<Connection>>) {
         let (leaving, left) = mpsc::channel(HTTP_CLIENTS);
         let http_clients = Arc::new(HttpClients { leaving, count: AtomicUsize::new(0) });
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(HTTP_SILENCE);
-        // The gate in front has checked Host, Origin and secret; the SDK checks what it can once more.
+        // The daemon's gate has checked Host, Origin and secret. The SDK checks the origin again.
         let config = StreamableHttpServerConfig::default().enforce_origin_validation();
         let handler = move || Ok(Handler::over_http(Arc::clone(&connection), Arc::clone(&http_clients)));
         (Self { service: StreamableHttpService::new(handler, Arc::new(sessions), config) }, left)
     }
 
-    /// Answers a request.
-    pub async fn answer(&self, request: Request<Full<Bytes>>) -> HttpAnswer {
+    /// Handles a request.
+    pub async fn handle(&self, request: Request<Full<Bytes>>) -> HttpResponse {
         self.service.handle(request).await
     }
 
-    /// Ends every stream that is open.
+    /// Ends every open stream.
     pub fn close(&self) {
         self.service.config.cancellation_token.cancel();
     }

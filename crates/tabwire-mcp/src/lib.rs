@@ -13,11 +13,11 @@ mod result;
 mod stream;
 mod tools;
 
-pub use backend::{Answering, Asking, Attendant, Backend, Permission};
+pub use backend::{ApprovalQuestion, Approver, Backend, BackendFuture, Permission};
 pub use connection::Connection;
 pub use extra_features::{Extras, ListChange};
 pub use guide::{GUIDE, INSTRUCTIONS};
-pub use http::{HttpAnswer, HttpDoor};
+pub use http::{HttpResponse, HttpService};
 pub use stream::serve;
 pub use tools::set::ToolSet;
 pub use tools::{OfferedTool, offered_tools};

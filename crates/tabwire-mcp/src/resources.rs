@@ -6,19 +6,19 @@ use tabwire_api::Failure;
 use tabwire_api::api::ActionRequest;
 
 use crate::connection::Connection;
-use crate::limits::JOURNAL_ROWS;
+use crate::limits::AUDIT_ROWS;
 use crate::result::ResultText;
 use crate::result::fence::{enclosed, fenced, harmless};
 
-/// Where the rest of a cut answer is.
-const ANSWERS: &str = "tabwire://answers/";
+/// URI prefix of the rest of a truncated result.
+const REST_URI: &str = "tabwire://answers/";
 
-/// The address of the rest of a cut answer.
+/// The URI of the rest of a truncated result.
 pub(crate) fn result_uri(handle: &str) -> String {
-    format!("{ANSWERS}{handle}")
+    format!("{REST_URI}{handle}")
 }
 
-/// A resource and the action that reads it; none for the journal.
+/// A resource and the action that reads it; `None` for the audit log.
 struct Readable {
     uri: &'static str,
     name: &'static str,
@@ -31,7 +31,7 @@ const READABLE: &[Readable] = &[
     Readable {
         uri: "tabwire://snapshot",
         name: "snapshot",
-        description: "What is on the page, with refs.",
+        description: "The elements of the page, with refs.",
         mime_type: "text/plain",
         action: Some("snapshot"),
     },
@@ -45,27 +45,27 @@ const READABLE: &[Readable] = &[
     Readable {
         uri: "tabwire://console",
         name: "console",
-        description: "What the page wrote to its console.",
+        description: "The page's console messages.",
         mime_type: "text/plain",
         action: Some("console"),
     },
     Readable {
         uri: "tabwire://requests",
         name: "requests",
-        description: "The requests the page made.",
+        description: "The page's network requests.",
         mime_type: "text/plain",
         action: Some("requests"),
     },
     Readable {
         uri: "tabwire://journal",
         name: "journal",
-        description: "What was asked of this session last, and what came of it.",
+        description: "The latest requests of this session and their results.",
         mime_type: "text/plain",
         action: None,
     },
 ];
 
-/// Everything that can be read.
+/// All resources.
 pub(crate) fn resources() -> Vec<Resource> {
     let listed = READABLE.iter().map(|readable| {
         Resource::new(readable.uri, readable.name)
@@ -75,24 +75,24 @@ pub(crate) fn resources() -> Vec<Resource> {
     listed.collect()
 }
 
-/// What can be read by a name that answers give.
+/// The resource templates.
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
-    let rest = ResourceTemplate::new(format!("{ANSWERS}{{handle}}"), "rest of an answer");
-    vec![rest.with_description("Goes on with an answer that was cut.").with_mime_type("text/plain")]
+    let rest = ResourceTemplate::new(format!("{REST_URI}{{handle}}"), "rest of a result");
+    vec![rest.with_description("The rest of a truncated result.").with_mime_type("text/plain")]
 }
 
 impl Connection {
-    /// Reads a resource; nothing when there is none at that address.
+    /// Reads a resource; `None` if the URI is unknown.
     pub(crate) async fn read(&self, uri: &str) -> Option<Result<ReadResourceResult, Failure>> {
-        if let Some(handle) = uri.strip_prefix(ANSWERS) {
-            let stretch = self.truncated_results().next(handle);
-            return Some(stretch.map(|stretch| contents(uri, "text/plain", enclosed(&stretch.text))));
+        if let Some(handle) = uri.strip_prefix(REST_URI) {
+            let part = self.truncated_results().next(handle);
+            return Some(part.map(|part| contents(uri, "text/plain", enclosed(&part.text))));
         }
         let readable = READABLE.iter().find(|readable| readable.uri == uri)?;
         let text = match readable.action {
             Some(action) => self.read_with(action).await,
             None => {
-                let rows = self.backend.journal(&self.backend.request(), JOURNAL_ROWS).await;
+                let rows = self.backend.audit_rows(&self.backend.request(), AUDIT_ROWS).await;
                 rows.map(|rows| enclosed(&harmless(rows)))
             }
         };
@@ -105,16 +105,16 @@ impl Connection {
         let response = self.backend.act(name, request).await?;
         let text = response.text.unwrap_or_default();
         let text = ResultText::of_action(text);
-        let stretch = self.truncated_results().first(text.body);
-        let is_part = stretch.next.is_some();
-        let mut told = if is_part { enclosed(&stretch.text) } else { fenced(&stretch.text) };
+        let part = self.truncated_results().first(text.body);
+        let is_part = part.next.is_some();
+        let mut content = if is_part { enclosed(&part.text) } else { fenced(&part.text) };
         if !text.after.is_empty() {
-            told.push_str(&format!("\n{}", text.after));
+            content.push_str(&format!("\n{}", text.after));
         }
-        if let Some(handle) = stretch.next {
-            told.push_str(&format!("\ncut; go on at {}", result_uri(&handle)));
+        if let Some(handle) = part.next {
+            content.push_str(&format!("\ncut; continue at {}", result_uri(&handle)));
         }
-        Ok(told)
+        Ok(content)
     }
 }
 
@@ -122,7 +122,7 @@ fn contents(uri: &str, mime_type: &str, text: String) -> ReadResourceResult {
     ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(mime_type)])
 }
 
-/// A failure as data of a protocol error: resources have no other way to say it.
+/// A failure as data of a protocol error. Resources have no error results.
 pub(crate) fn failure_data(failure: &Failure) -> Value {
     json!({"code": failure.code, "hint": failure.remedy.as_ref().map(tabwire_api::Remedy::for_mcp)})
 }

@@ -13,9 +13,9 @@ use crate::connection::Connection;
 use crate::handler::Handler;
 use crate::limits::{LAST_CALLS, LINE_BYTES};
 
-/// Serves a client until it closes the stream; then calls under way have a moment to be answered.
+/// Serves a client until it closes the stream. Running calls then have a short time to finish.
 ///
-/// Everything of the client is ended when this returns.
+/// The client's tabs, leases and own browser are closed when this returns.
 pub async fn serve<R, W>(connection: Arc<Connection>, reader: R, writer: W)
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -23,17 +23,17 @@ where
 {
     let (gone, mut is_gone) = watch::channel(false);
     let reader: Box<dyn AsyncRead + Send + Unpin> = Box::new(Watched { reader, gone });
-    // Kept open until everything is ended: who waits for the end of the stream waits for that.
+    // Kept open until the cleanup is done, so that the end of the stream shows the client that it is.
     let (back, mut given_back) = oneshot::channel();
     let writer: Box<dyn AsyncWrite + Send + Unpin> =
         Box::new(Kept { writer: Some(writer), back: Some(back) });
     let serving = serve_boxed(Arc::clone(&connection), reader, writer);
     let ending = async {
-        // The sender is dropped with the reader, which says the same.
+        // An error means that the reader was dropped, which has the same meaning.
         let _ = is_gone.wait_for(|gone| *gone).await;
         tokio::time::sleep(LAST_CALLS).await;
         connection.end();
-        // Serving ends now, since every call is answered.
+        // Every call has ended, so the service ends now.
         tokio::time::sleep(LAST_CALLS).await;
     };
     tokio::select! {
@@ -44,7 +44,7 @@ where
     drop(given_back.try_recv());
 }
 
-/// One copy of the SDK's code for every kind of stream.
+/// Takes boxed streams, so that the SDK's code is compiled once.
 async fn serve_boxed(
     connection: Arc<Connection>,
     reader: Box<dyn AsyncRead + Send + Unpin>,
@@ -54,15 +54,15 @@ async fn serve_boxed(
     match Handler::new(connection).serve(transport).await {
         Ok(running) => {
             if let Err(error) = running.waiting().await {
-                tracing::warn!(%error, "serving an MCP client broke off");
+                tracing::warn!(%error, "serving an MCP client failed");
             }
         }
-        // The error's text would repeat what the client sent.
-        Err(_) => tracing::info!("an MCP client left before it greeted"),
+        // The error's text would contain input of the client.
+        Err(_) => tracing::info!("an MCP client disconnected before initialize"),
     }
 }
 
-/// A stream that tells when its end was reached.
+/// A reader that signals its end of file.
 struct Watched<R> {
     reader: R,
     gone: watch::Sender<bool>,
@@ -88,7 +88,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
     }
 }
 
-/// A stream that is handed back by whoever is done with it.
+/// A writer that is returned to its creator on drop.
 struct Kept<W> {
     writer: Option<W>,
     back: Option<oneshot::Sender<W>>,
@@ -97,7 +97,7 @@ struct Kept<W> {
 impl<W> Drop for Kept<W> {
     fn drop(&mut self) {
         if let (Some(writer), Some(back)) = (self.writer.take(), self.back.take()) {
-            // Whoever wants it no longer has it closed.
+            // If the receiver is gone, the writer is closed here.
             let _ = back.send(writer);
         }
     }
@@ -129,7 +129,7 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for Kept<W> {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        // It is closed when it was handed back and is dropped.
+        // The creator closes it after it was returned.
         Poll::Ready(Ok(()))
     }
 }

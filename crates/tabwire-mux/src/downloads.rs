@@ -1,10 +1,10 @@
 //! Downloads in contexts that several clients share.
 //!
-//! The browser has one download directory a context, and the last client to set it would take the others'
-//! files. So the mux has them saved in a staging directory, and each client's go where it asked for them:
-//! in the default context, and in those that partitions live in.
-//! In a context of its own a client's files go straight to its directory. Either way the events come from the
-//! mux, because the browser tells every listener of every download.
+//! The browser has one download directory per context, so the last client to set it would receive the files
+//! of the others. In the default context and in the contexts of partitions, the mux therefore saves files in
+//! a staging directory and moves each to the directory its client requested. In a context that a client
+//! created, the browser saves straight to that client's directory. The mux sends the events in both cases,
+//! because the browser sends every download event to every listener.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::output::Output;
 use crate::routing::from_client::Command;
 use crate::target::entry::{Owner, TargetEntry};
 
-/// What one browser-level CDP session asked for with `Browser.setDownloadBehavior`.
+/// One `Browser.setDownloadBehavior` of a browser-level CDP session.
 #[derive(Clone, Debug)]
 struct BehaviorRequest {
     client: ClientId,
@@ -29,32 +29,32 @@ struct BehaviorRequest {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Behavior {
-    /// Save under the name the site suggests.
+    /// Save under the file name that the site suggests.
     Allow(PathBuf),
-    /// Save under the download's own id.
+    /// Save under the download's GUID.
     AllowAndName(PathBuf),
-    /// The browser saves where the client asked; the context is the client's own.
+    /// The browser saves straight to the client's directory; the client created the context.
     Direct,
     /// Save nothing.
     Deny,
-    /// As if nothing had been asked for.
+    /// The browser's default, as if no behavior was set.
     Default,
 }
 
-/// A browser-level CDP session, and whether the request is for contexts of the client's own.
+/// A browser-level CDP session, and whether the request is for contexts that the client created.
 type RequestKey = (CdpSessionId, bool);
 
-/// A download under way.
+/// A running download.
 #[derive(Clone, Debug)]
 struct Download {
     suggested: String,
-    /// Saved by the browser where it belongs.
+    /// The browser saves it straight to the client's directory.
     direct: bool,
-    /// Whom it concerns.
+    /// The requests whose clients receive its events and its file.
     audience: Vec<RequestKey>,
 }
 
-/// A finished file on its way to where a client wants it.
+/// A finished file that is being moved or copied to a client's directory.
 #[derive(Clone, Debug)]
 struct Placement {
     client: ClientId,
@@ -64,21 +64,21 @@ struct Placement {
     events: bool,
 }
 
-/// What the mux has asked of the browser.
+/// The download settings that the mux last sent to the browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Mode {
-    /// To be told of downloads, in every context.
+    /// Download events are on, in every context.
     listening: bool,
-    /// To save those of these contexts in the staging directory; `None` is the default one.
+    /// Contexts whose downloads are saved in the staging directory; `None` is the default one.
     staging: BTreeSet<Option<BrowserContextId>>,
 }
 
-/// Where the browser saves what is downloaded in shared contexts.
+/// Where the browser saves downloads of shared contexts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Saving {
-    /// In this directory, until it is placed.
+    /// In this directory, until the file is moved to its client.
     Staged(PathBuf),
-    /// Where its user has it save. The file stays there, and clients get copies.
+    /// In the user's own download directory. The file stays there, and clients get copies.
     UserDirectory,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Downloads {
 }
 
 impl Downloads {
-    /// The browser is gone, and with it everything under way.
+    /// The browser is gone, and all running downloads with it.
     pub(crate) fn clear(&mut self) {
         let saving = self.saving.take();
         *self = Self { saving, next: self.next, ..Self::default() };
@@ -102,17 +102,17 @@ impl Downloads {
 }
 
 impl Mux {
-    /// Has downloads of shared contexts saved in this directory until they are placed.
+    /// Saves downloads of shared contexts in this directory until they are moved to their clients.
     pub fn stage_downloads(&mut self, directory: PathBuf) {
         self.downloads.saving = Some(Saving::Staged(directory));
     }
 
-    /// Leaves downloads where the browser saves them, and places copies.
+    /// Leaves downloads where the browser saves them, and copies them to clients.
     pub fn copy_downloads(&mut self) {
         self.downloads.saving = Some(Saving::UserDirectory);
     }
 
-    /// `Browser.setDownloadBehavior`; says whether the mux has taken care of it.
+    /// Handles `Browser.setDownloadBehavior`; returns false when the browser has to handle it.
     pub(crate) fn command_downloads(&mut self, command: &Command<'_>, params: &Value, now: Instant) -> bool {
         let context = params.get("browserContextId").and_then(Value::as_str);
         let own = context.is_some_and(|context| self.partitions.contexts().client_of(context).is_some());
@@ -135,7 +135,7 @@ impl Mux {
             (Some("allowAndName"), Some(path)) => Behavior::AllowAndName(path),
             (Some("deny"), _) => Behavior::Deny,
             (Some("default"), _) => Behavior::Default,
-            // The browser knows best what is wrong with it.
+            // Invalid parameters: the browser's own error names what is wrong.
             _ => return false,
         };
         let key = (command.session.clone(), false);
@@ -144,7 +144,7 @@ impl Mux {
         true
     }
 
-    /// Whether clients are told of downloads by the mux rather than by the browser.
+    /// Whether the mux, not the browser, sends download events to clients.
     pub(crate) const fn serves_downloads(&self) -> bool {
         self.downloads.saving.is_some()
     }
@@ -154,7 +154,7 @@ impl Mux {
         self.update_download_settings(now);
     }
 
-    /// Has the browser tell and save what clients want, and no more.
+    /// Turns on in the browser only the download events and saving that clients requested.
     fn update_download_settings(&mut self, now: Instant) {
         let saves = |request: &&BehaviorRequest| {
             matches!(request.behavior, Behavior::Allow(_) | Behavior::AllowAndName(_))
@@ -173,7 +173,7 @@ impl Mux {
             changed.insert(None);
         }
         for context in changed {
-            // Being told is one switch for all contexts, and every command sets it.
+            // `eventsEnabled` is one switch for all contexts, and every command sets it.
             let mut params = match &self.downloads.saving {
                 Some(Saving::Staged(directory)) if staging.contains(&context) => {
                     json!({"behavior": "allowAndName", "downloadPath": directory, "eventsEnabled": true})
@@ -187,7 +187,7 @@ impl Mux {
         }
     }
 
-    /// A CDP session is gone, and its requests with it.
+    /// A CDP session is gone, and its download requests with it.
     pub(crate) fn remove_download_options(&mut self, session: &CdpSessionId, now: Instant) {
         let before = self.downloads.requests.len();
         self.downloads.requests.retain(|(owner, _), _| owner != session);
@@ -238,8 +238,8 @@ impl Mux {
         }
     }
 
-    /// Whether a frame is in a context of a client's own, and whom a download in it concerns: the page's
-    /// owner, or everyone of its partition with a request when the page is nobody's.
+    /// Whether a frame is in a context that a client created, and which requests a download in it belongs to:
+    /// those of the page's owner, or all of the partition when the page has no owner.
     fn download_audience(&self, frame: &str) -> (bool, Vec<RequestKey>) {
         let page = self.targets.page_of_frame(frame);
         let owner = page.map(|page| &page.owner);
@@ -270,7 +270,7 @@ impl Mux {
         }
     }
 
-    /// The file is whole: it goes to everyone it concerns, and only then are they told.
+    /// The file is complete. Clients receive the event after the file is in their directory.
     fn download_completed(&mut self, guid: &str, params: &Value) {
         let Some(download) = self.downloads.running.remove(guid) else { return };
         if download.direct {
@@ -311,7 +311,7 @@ impl Mux {
         }
     }
 
-    /// A file was placed, or could not be; its client is told how the download ended.
+    /// A file was moved or copied, or that failed; its client receives the final progress event.
     pub fn download_placed(&mut self, ticket: u64, placed: bool) {
         let Some(mut placement) = self.downloads.placements.remove(&ticket) else { return };
         if !placement.events || !self.downloads.requests.contains_key(&placement.key) {
@@ -328,7 +328,7 @@ impl Mux {
     }
 }
 
-/// The last part of a suggested name, so that no site chooses a directory.
+/// The last path segment of a suggested name, so that a site cannot choose a directory.
 fn file_name<'a>(suggested: &'a str, guid: &'a str) -> &'a Path {
     Path::new(suggested).file_name().map_or(Path::new(guid), Path::new)
 }

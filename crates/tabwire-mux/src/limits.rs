@@ -2,51 +2,52 @@
 
 use std::time::Duration;
 
-/// Commands one client may have unanswered. Busy suites stay below 300; past this it is a flood.
+/// Pending commands per client. Busy test suites stay below 300; a client above the limit floods the browser.
 pub const PENDING_PER_CLIENT: usize = 16_384;
 
-/// How long an unanswered command is remembered. Long evaluations are legitimate; forgetting is for leaks.
+/// How long a pending command is kept. Long evaluations are legitimate; the deadline only prevents leaks.
 pub const PENDING_DEADLINE: Duration = Duration::from_secs(30 * 60);
 
-/// Frames kept for a client whose browser-level CDP session is still being made.
+/// Frames queued for a client whose browser-level CDP session is being opened.
 pub const JOINING_QUEUE: usize = 1_024;
 
-/// How long a new page may stay paused for clients that were told of it and have not let it run.
+/// How long a new page may stay paused for clients that it was announced to and that have not resumed it.
 pub const RESUME_DEADLINE: Duration = Duration::from_secs(5);
 
-/// How long the browser may take to give a new client its CDP session.
+/// How long the browser may take to open a new client's CDP session.
 pub const JOIN_DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long a link may be starting before the clients that wait for it are told that there is no browser.
-/// A browser on a loaded machine has taken 40 s to come up.
+/// How long a link may be starting before its waiting clients get `NO_BACKEND`. A browser on a loaded machine
+/// has taken 40 s to start.
 pub const START_DEADLINE: Duration = Duration::from_secs(90);
 
-/// How long the browser may take to attach a client to a target for its auto-attach; answers wait for it.
+/// How long the browser may take to attach a client for its auto-attach; the client's responses wait for it.
 pub const ATTACH_DEADLINE: Duration = Duration::from_secs(10);
 
-/// How long the end of a partition is waited for. A page may ask its user before it goes, and is then left behind.
+/// How long to wait for a partition to end. A page with a `beforeunload` dialog may stay; it is then left
+/// open.
 pub const PARTITION_END_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Bytes kept for a client whose browser-level CDP session is still being made.
+/// Bytes queued for a client whose browser-level CDP session is being opened.
 pub const JOINING_QUEUE_BYTES: usize = 64 * 1024 * 1024;
 
-/// Created targets remembered until the browser announces them; it does so before it answers, so this is
-/// for odd upstreams only.
+/// Created targets kept until the browser announces them. Chromium announces them before it responds to
+/// `Target.createTarget`, so only other upstreams need this.
 pub const UNANNOUNCED_TARGETS: usize = 1_024;
 
-/// How long a created target that was never announced is remembered.
+/// How long a created target that was never announced is kept.
 pub const UNANNOUNCED_DEADLINE: Duration = PENDING_DEADLINE;
 
-/// Setting commands kept for each CDP session, to be sent again when the browser forgets them.
+/// Setting commands kept for each CDP session, to be repeated when the browser drops them.
 pub const SETTINGS_PER_SESSION: usize = 64;
 
 /// Bytes of setting commands kept for each CDP session.
 pub const SETTINGS_BYTES_PER_SESSION: usize = 64 * 1024;
 
-/// Weak signs of a loss that are remembered.
+/// Weak loss signals that are kept.
 pub const LOSS_SIGNALS: usize = 10;
 
-/// How near a transport error a weak sign must be to prove that the browser is gone.
+/// How near a weak signal must be to a transport error to prove that the browser is gone.
 pub const LOSS_WINDOW: Duration = Duration::from_secs(2);
 
 /// Bytes queued towards one client above which droppable events are dropped.
@@ -61,22 +62,22 @@ pub const QUEUE_SOFT_FRAMES: usize = 8_192;
 /// Frames queued towards one client above which it is disconnected.
 pub const QUEUE_HARD_FRAMES: usize = 262_144;
 
-/// Frames whose place in a page is remembered, to know whose a download is.
+/// Frames whose parent is remembered, to find the owner of a download.
 pub const FRAMES_REMEMBERED: usize = 16_384;
 
-/// Downloads followed at once; one more is saved and told to nobody.
+/// Downloads tracked at once; the browser saves further ones without events to clients.
 pub const DOWNLOADS_FOLLOWED: usize = 1_024;
 
-/// Documents of one page whose server's address is remembered: as many as a browser keeps for going back, and more.
+/// Documents of one page whose remote address is remembered: more than a browser keeps for going back.
 pub const DOCUMENTS_REMEMBERED: usize = 64;
 
-/// Frames of one target whose URLs are known; a page with more is not judged, and its content is refused.
+/// Frames of one target whose URLs are known; a page with more cannot be checked, and its content is refused.
 pub const FRAMES_PER_PAGE: usize = 4_096;
 
-/// Letters of a frame's URL that are kept: longer than any path that grants name.
+/// Characters of a frame's URL that are kept: longer than any path in a grant.
 pub const FRAME_URL_LETTERS: usize = 2_048;
 
-/// URLs that frames went to, remembered to judge answers that were under way meanwhile.
+/// Frame navigations kept, to check responses that were pending meanwhile.
 pub const FRAME_MOVES: usize = 4_096;
 
 /// Commands of one CDP session that wait until the frames of its target are known.
@@ -85,7 +86,7 @@ pub const WAITING_FOR_FRAMES: usize = 1_024;
 /// Execution contexts remembered for each CDP session.
 pub const CONTEXTS_REMEMBERED: usize = 8_192;
 
-/// Requests remembered for each CDP session, so that their bodies can be judged.
+/// Requests remembered for each CDP session, so that reads of their bodies can be checked.
 pub const REQUESTS_REMEMBERED: usize = 4_096;
 
 /// Redirects of one request that are remembered; browsers follow twenty.
@@ -97,8 +98,8 @@ pub const STREAMS_REMEMBERED: usize = 256;
 /// Entries of a page's history that are remembered; browsers keep fifty.
 pub const HISTORY_ENTRIES: usize = 256;
 
-/// Events kept for each CDP session until the request they tell of is known.
+/// Events kept for each CDP session until their request is known.
 pub const EARLY_EVENTS: usize = 256;
 
-/// Frames that clients sent somewhere and whose redirects are judged as those of pages are.
+/// Frames navigated by clients, whose redirects are checked like those of pages.
 pub const NAVIGATED_FRAMES: usize = 256;

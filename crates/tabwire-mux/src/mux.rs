@@ -1,4 +1,4 @@
-//! The mux: composes its parts; clients join and leave, and time passes.
+//! The mux: combines its parts, handles joining and leaving clients, and enforces deadlines.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -37,16 +37,16 @@ pub struct Mux {
     pub(crate) counters: Counters,
 }
 
-/// What is still held; all zero once every client has left.
+/// The state that clients still occupy; all zero once every client has left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceCounts {
     /// Clients.
     pub clients: usize,
     /// CDP sessions owned by clients.
     pub sessions: usize,
-    /// Unanswered commands of clients.
+    /// Pending commands of clients.
     pub pending: usize,
-    /// Frames held back.
+    /// Delayed replies.
     pub holds: usize,
     /// Browser contexts owned by clients.
     pub contexts: usize,
@@ -61,12 +61,12 @@ impl Mux {
         Self::default()
     }
 
-    /// Takes what is to be done, in order.
+    /// Takes the pending outputs, in order.
     pub fn take_outputs(&mut self) -> Vec<Output> {
         self.router.take_outputs()
     }
 
-    /// Where the link stands.
+    /// The state of the link.
     #[must_use]
     pub const fn link(&self) -> LinkState {
         self.control.state()
@@ -78,7 +78,7 @@ impl Mux {
         self.counters
     }
 
-    /// What clients still hold.
+    /// The state that clients still occupy.
     #[must_use]
     pub fn resource_counts(&self) -> ResourceCounts {
         let client_pending = |pending: &Pending| matches!(pending.requester, Requester::Client { .. });
@@ -101,19 +101,19 @@ impl Mux {
         self.sessions.iter().filter_map(|(_, session)| Some((session.client()?, session.target()?)))
     }
 
-    /// Commands waiting for the browser, whoever asked.
+    /// Pending commands of all clients and of the mux itself.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.router.pending().len()
     }
 
-    /// The weak signs of a loss seen lately.
+    /// The recent weak loss signals.
     #[must_use]
     pub const fn loss_signals(&self) -> &LossSignals {
         self.control.loss_signals()
     }
 
-    /// A client arrives. What it sends before its CDP session is there is kept for it.
+    /// A client joins. Its frames are queued until its CDP session is open.
     pub fn client_joined(&mut self, client: ClientId, options: ClientOptions, now: Instant) {
         self.router.set_clock(now);
         if let Some(partition) = options.partition.clone().filter(|partition| !self.is_reserved(partition)) {
@@ -131,8 +131,7 @@ impl Mux {
         }
     }
 
-    /// A client is gone: its CDP sessions are detached, what it waited for is forgotten, its targets are
-    /// released.
+    /// A client is gone: its CDP sessions are detached, its pending commands dropped, its targets released.
     pub fn client_left(&mut self, client: ClientId, now: Instant) {
         self.router.set_clock(now);
         let Some(gone) = self.clients.remove(client) else { return };
@@ -152,7 +151,7 @@ impl Mux {
                 self.targets.forget_session(&session);
                 touched.extend(entry.target().cloned());
             }
-            // Contexts made to end with their client are disposed of by the browser before it answers.
+            // The browser disposes of contexts with `disposeOnDetach` before it responds.
             if let Some(control) = self.control.session() {
                 let params = json!({"sessionId": root.as_str()});
                 self.router.send(
@@ -189,8 +188,10 @@ impl Mux {
             .take_where(|pending| now.duration_since(pending.since) > pending.deadline());
         for (id, pending) in expired {
             self.counters.expired += 1;
-            let error =
-                ProtocolError::tabwire(ErrorCode::Timeout, "The browser did not answer this command.");
+            let error = ProtocolError::tabwire(
+                ErrorCode::Timeout,
+                "The browser did not respond to this command in time.",
+            );
             self.give_up(id, pending, &error, now);
         }
         if self.control.is_start_overdue(now) {
@@ -202,7 +203,7 @@ impl Mux {
         }
     }
 
-    /// Answers a command that the browser will not carry out.
+    /// Sends an error response for a command that the browser will not run.
     pub(crate) fn fail(&mut self, id: u64, pending: Pending, error: &ProtocolError, now: Instant) {
         match pending.requester {
             Requester::Client { client, id: client_id, .. } => {
@@ -213,7 +214,7 @@ impl Mux {
         }
     }
 
-    /// Answers a command that the browser may have carried out without saying so.
+    /// Sends an error response for a command that the browser may have run without responding.
     pub(crate) fn give_up(&mut self, id: u64, pending: Pending, error: &ProtocolError, now: Instant) {
         let partition = match &pending.requester {
             Requester::Client { client, .. } => self.clients.partition(*client).cloned(),
@@ -241,7 +242,7 @@ impl Mux {
         self.router.deliver(client, frame, FrameClass::Response);
     }
 
-    /// Sends an event of ours on one of a client's browser-level CDP sessions.
+    /// Sends an event of the mux on one of a client's browser-level CDP sessions.
     pub(crate) fn send_event(
         &mut self,
         client: ClientId,

@@ -91,21 +91,21 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_on_one_site_is_on_its_way_when_much_is_brought_to_another() {
+    fn much_text_sent_after_reading_another_site_is_a_long_flow() {
         let (bank, shop) = (site("https://bank.test"), site("https://shop.test"));
         let mut watch = FlowTracker::default();
         assert_eq!(watch.flow_to(&shop, 1_000), None, "nothing was read yet");
         watch.record_read(&shop);
-        assert_eq!(watch.flow_to(&shop, 1_000), None, "what stays where it was read is no flow");
+        assert_eq!(watch.flow_to(&shop, 1_000), None, "text that stays on its site is not a flow");
         watch.record_read(&bank);
         assert_eq!(watch.flow_to(&shop, 0), None);
         let little = watch.flow_to(&shop, FLOW_CHARACTERS - 1).expect("a flow");
         assert!(!little.is_long());
         assert_eq!(little.from, ["https://bank.test"]);
-        assert!(!watch.flow_to(&shop, 1).expect("a flow").is_long(), "what was not sent does not count");
+        assert!(!watch.flow_to(&shop, 1).expect("a flow").is_long(), "unsent text does not count");
         watch.record_sent(&little);
         let more = watch.flow_to(&shop, 1).expect("a flow");
-        assert!(more.is_long(), "many small pieces are a large one");
+        assert!(more.is_long(), "small amounts add up");
         assert_eq!(
             more.sentence(),
             format!(
@@ -113,11 +113,11 @@ mod tests {
             )
         );
         watch.record_sent(&more);
-        assert!(!watch.flow_to(&shop, 1).expect("a flow").is_long(), "counted anew");
+        assert!(!watch.flow_to(&shop, 1).expect("a flow").is_long(), "the count restarts");
     }
 
     #[test]
-    fn a_watch_is_bounded_and_asks_when_it_is_full() {
+    fn a_full_flow_tracker_requires_approval() {
         let mut watch = FlowTracker::default();
         watch.record_read(&site("https://bank.test"));
         for number in 0..FLOW_SITES {

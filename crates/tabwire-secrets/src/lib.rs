@@ -1,4 +1,4 @@
-//! Secrets: masking by name, encrypted files, one-time codes and secret references.
+//! Secrets: masking by name, encrypted files, TOTP codes and secret references.
 
 mod encryption;
 mod masking;

@@ -11,7 +11,7 @@ pub enum SecretPart {
     Password,
     /// The user name, which is not secret.
     Username,
-    /// A current one-time code.
+    /// The current TOTP code.
     Code,
 }
 

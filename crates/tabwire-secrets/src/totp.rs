@@ -1,4 +1,4 @@
-//! Time-based one-time codes: RFC 6238 with SHA-1, six digits and 30 seconds.
+//! TOTP codes: RFC 6238 with SHA-1, six digits and 30 seconds.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const BLOCK: usize = 64;
 /// When the secret is not base32.
 pub fn totp_code(secret: &str, unix_time: Duration) -> Result<String, Failure> {
     let key = decode_base32(secret).filter(|key| !key.is_empty()).ok_or_else(|| {
-        Failure::new(ErrorCode::BadArgs, "The secret for one-time codes is not base32.")
+        Failure::new(ErrorCode::BadArgs, "The TOTP secret is not base32.")
             .with_remedy("Sites show it beside the QR code, for example JBSW Y3DP EHPK 3PXP.")
     })?;
     let counter = unix_time.as_secs() / STEP_SECONDS;

@@ -1,49 +1,49 @@
-//! What a chaos proxy does to the bytes of one direction. No sockets, no clock.
+//! Applies the faults of a chaos proxy to one direction. Does no I/O and uses no clock.
 
 use std::time::Duration;
 
 use crate::limits;
 
-/// One thing that goes wrong in one direction of a connection.
+/// A fault in one direction of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Holds every chunk back for this long.
+    /// Delays every chunk by this time.
     Delay(Duration),
     /// Writes pieces of at most this many bytes.
     Split {
         /// Length of a piece.
         bytes: usize,
     },
-    /// Joins chunks until there are this many bytes or the time is up.
+    /// Joins chunks until they have this many bytes or the time is over.
     Merge {
-        /// Length at which the joined bytes go out.
+        /// Length at which the joined bytes are sent.
         bytes: usize,
-        /// Longest time they are held back.
+        /// Longest delay.
         within: Duration,
     },
     /// Writes one chunk twice.
     Duplicate {
-        /// Which one, counted from zero.
+        /// The number of the chunk, from zero.
         chunk: u64,
     },
-    /// Ends this direction in good order after this many bytes.
+    /// Ends this direction normally after this many bytes.
     Truncate {
-        /// Bytes that still pass.
+        /// Bytes that are forwarded before.
         after: u64,
     },
-    /// Forwards nothing after this many bytes, but keeps the sockets: a half-open transport.
+    /// Forwards nothing after this many bytes and keeps the sockets open: a half-open connection.
     Stall {
-        /// Bytes that still pass.
+        /// Bytes that are forwarded before.
         after: u64,
     },
     /// Closes the whole connection after this many bytes.
     Drop {
-        /// Bytes that still pass.
+        /// Bytes that are forwarded before.
         after: u64,
     },
 }
 
-/// What the proxy has to do next, in order.
+/// An action of the proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Wait(Duration),
@@ -70,7 +70,7 @@ impl Pipeline {
         Self { faults, passed: 0, chunks: 0, held: Vec::new() }
     }
 
-    /// Takes one chunk in and tells what to do.
+    /// Adds one chunk and returns the actions.
     pub(crate) fn push(&mut self, mut chunk: Vec<u8>) -> Vec<Action> {
         let end = self.cut(&mut chunk);
         if self.faults.contains(&Fault::Duplicate { chunk: self.chunks }) {
@@ -86,7 +86,7 @@ impl Pipeline {
         actions
     }
 
-    /// How long bytes may be held back, if any are.
+    /// How long held bytes may wait, if there are any.
     pub(crate) fn hold(&self) -> Option<Duration> {
         let within = self.faults.iter().find_map(|fault| match fault {
             Fault::Merge { within, .. } => Some(*within),
@@ -95,7 +95,7 @@ impl Pipeline {
         (!self.held.is_empty()).then_some(within)
     }
 
-    /// Lets go of what is held back.
+    /// Sends the held bytes.
     pub(crate) fn release(&mut self) -> Vec<Action> {
         let held = std::mem::take(&mut self.held);
         let mut actions = Vec::new();
@@ -111,12 +111,12 @@ impl Pipeline {
         actions
     }
 
-    /// Tells what is to happen before the first byte, for faults `after: 0`.
+    /// The action before the first byte, for faults with `after: 0`.
     pub(crate) fn open(&mut self) -> Option<Action> {
         self.cut(&mut Vec::new())
     }
 
-    /// Shortens a chunk at the first limit it reaches and tells what happens there.
+    /// Shortens a chunk at the first limit it reaches and returns the action there.
     fn cut(&mut self, chunk: &mut Vec<u8>) -> Option<Action> {
         let limit = self.faults.iter().filter_map(|fault| match fault {
             Fault::Truncate { after } => Some((*after, Action::Finish)),
@@ -157,7 +157,7 @@ impl Pipeline {
 mod tests {
     use super::*;
 
-    /// Pushes chunks through and writes the actions as one line.
+    /// Pushes chunks and compares the actions, written as one line.
     fn check(faults: &[Fault], chunks: &[&str], expected: &str) {
         let mut pipeline = Pipeline::new(faults.to_vec());
         let mut words = Vec::new();
@@ -188,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_limit_wins_and_held_bytes_go_out_before_it() {
+    fn earliest_limit_applies_after_held_bytes() {
         let merge = Fault::Merge { bytes: 100, within: Duration::ZERO };
         check(&[Fault::Drop { after: 9 }, Fault::Truncate { after: 3 }, merge], &["ab", "cd"], "abc Finish");
     }
 
     #[test]
-    fn a_limit_of_zero_holds_before_the_first_byte() {
+    fn limit_of_zero_applies_before_the_first_byte() {
         assert_eq!(Pipeline::new(vec![Fault::Stall { after: 0 }]).open(), Some(Action::Stall));
         assert_eq!(Pipeline::new(vec![Fault::Stall { after: 1 }]).open(), None);
     }

@@ -1,7 +1,6 @@
-//! A proxy that spoils a connection as planned: delay, split, merge, duplicate, truncate, stall, drop.
+//! A proxy that injects faults into connections: delay, split, merge, duplicate, truncate, stall, drop.
 //!
-//! It carries bytes and It ends when dropped, or after
-//! `limits::CHAOS_LIFE`, whichever comes first.
+//! It stops when dropped, or after `limits::CHAOS_LIFE`, whichever comes first.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use crate::chaos_pipeline::{Action, Fault, Pipeline};
 use crate::limits;
 
-/// Somewhere a stream can be opened to.
+/// An address for connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// A loopback port.
@@ -26,16 +25,16 @@ pub enum Endpoint {
     Unix(PathBuf),
 }
 
-/// What goes wrong in each direction of every connection.
+/// The faults in each direction of every connection.
 #[derive(Clone, Debug, Default)]
 pub struct ChaosPlan {
-    /// On the way from the one who connected.
+    /// From the client to the upstream.
     pub to_upstream: Vec<Fault>,
-    /// On the way back.
+    /// From the upstream to the client.
     pub to_client: Vec<Fault>,
 }
 
-/// What the test commands while the proxy runs.
+/// A command of the test to a running proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Command {
     Run,
@@ -48,7 +47,7 @@ enum Command {
 pub struct ChaosProxy {
     endpoint: Endpoint,
     command: watch::Sender<Command>,
-    /// Aborts what it holds when it is dropped.
+    /// Aborts its tasks when dropped.
     _server: JoinSet<()>,
 }
 
@@ -58,26 +57,26 @@ impl ChaosProxy {
         Self::start_at(Endpoint::Tcp((Ipv4Addr::LOCALHOST, 0).into()), upstream, plan).await
     }
 
-    /// Starts a proxy where the test wants it, e.g. on a unix socket.
+    /// Starts a proxy on a given endpoint, such as a unix socket.
     pub async fn start_at(listen: Endpoint, upstream: Endpoint, plan: ChaosPlan) -> io::Result<Self> {
         let listener = Listener::bind(&listen).await?;
         let endpoint = listener.endpoint(listen)?;
         let (command, commands) = watch::channel(Command::Run);
         let mut server = JoinSet::new();
         server.spawn(async move {
-            // The end of its life closes every connection, as a drop does.
+            // At the end of its life every connection is closed, as on drop.
             let _ = timeout(limits::CHAOS_LIFE, serve(listener, upstream, plan, commands)).await;
         });
         Ok(Self { endpoint, command, _server: server })
     }
 
-    /// Where clients connect to.
+    /// The endpoint for clients.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
-    /// The port clients connect to; none on a unix socket.
+    /// The port for clients; `None` on a unix socket.
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         match &self.endpoint {
@@ -86,17 +85,17 @@ impl ChaosProxy {
         }
     }
 
-    /// Forwards nothing from now on, keeping every socket open.
+    /// Stops forwarding and keeps every socket open.
     pub fn stall(&self) {
         self.command.send_replace(Command::Stall);
     }
 
-    /// Forwards again what a `stall` held back.
+    /// Continues forwarding, including bytes held since `stall`.
     pub fn resume(&self) {
         self.command.send_replace(Command::Run);
     }
 
-    /// Closes every connection and each new one at once, until `resume`.
+    /// Closes every connection, and each new one immediately, until `resume`.
     pub fn drop_connections(&self) {
         self.command.send_replace(Command::Drop);
     }
@@ -141,7 +140,7 @@ async fn connect(endpoint: &Endpoint) -> io::Result<BoxedStream> {
     })
 }
 
-/// A split would be undone by the kernel if it waited to fill a packet.
+/// Sets `TCP_NODELAY`: otherwise the kernel would merge split chunks into one packet.
 fn without_delay(stream: TcpStream) -> BoxedStream {
     let _ = stream.set_nodelay(true);
     Box::new(stream)
@@ -173,7 +172,7 @@ enum End {
     Drop,
 }
 
-/// Carries one connection; returning closes both of its sockets.
+/// Forwards one connection. Closes both sockets when it returns.
 async fn carry(
     client: BoxedStream,
     upstream: BoxedStream,
@@ -236,7 +235,7 @@ async fn perform(
     output: &mut (impl AsyncWrite + Unpin),
     commands: &mut watch::Receiver<Command>,
 ) -> Option<End> {
-    // A sender that is gone means that the proxy is being dropped, and this task with it.
+    // The sender is gone only when the proxy and this task are being dropped.
     let _ = commands.wait_for(|command| *command != Command::Stall).await;
     match action {
         Action::Wait(time) => sleep(time).await,
@@ -249,7 +248,7 @@ async fn perform(
             let _ = output.shutdown().await;
             return Some(End::Finished);
         }
-        // The proxy's life is the deadline of this wait.
+        // The end of the proxy's life ends this wait.
         Action::Stall => std::future::pending().await,
         Action::Drop => return Some(End::Drop),
     }

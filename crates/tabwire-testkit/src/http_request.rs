@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 use crate::limits;
 
-/// A request: its head, and its body when it had a length.
+/// A request: its head, and its body if it has a length.
 #[derive(Debug)]
 pub(crate) struct HttpRequest {
     pub(crate) method: String,
@@ -70,7 +70,7 @@ impl HttpRequest {
         self.parameter(name)?.parse().ok()
     }
 
-    /// Whether the peer asks to become a websocket, and with which key.
+    /// The websocket key, if the request is a websocket upgrade.
     pub(crate) fn websocket_key(&self) -> Option<&str> {
         let upgrade = self.header("upgrade")?;
         if upgrade.eq_ignore_ascii_case("websocket") { self.header("sec-websocket-key") } else { None }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_peer_is_no_request_and_rubbish_is_an_error() {
+    async fn closed_peer_is_none_and_invalid_request_is_an_error() {
         assert!(read("").await.expect("closed").is_none());
         assert!(read("GET\r\n\r\n").await.is_err());
         assert!(read("GET / HTTP/1.1\r\nunfinished").await.is_err());

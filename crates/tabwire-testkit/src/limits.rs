@@ -20,25 +20,25 @@ pub const SITE_STREAM_EVENTS: u32 = 1_000;
 /// Largest frame a peer may send to the fake browser or the echo socket.
 pub const PEER_FRAME_BYTES: usize = 256 * 1024 * 1024;
 
-/// Most bytes one line of a fake browser's script makes up; above what any client should accept.
+/// Most bytes that one line of a fake browser's script generates. More than any client should accept.
 pub const SCRIPTED_MESSAGE_BYTES: usize = 512 * 1024 * 1024;
 
 /// Frames the fake browser queues for one connection before it stops reading from all of them.
 pub const FAKE_QUEUE_FRAMES: usize = 1_024;
 
-/// Longest life of a fake browser, so that a lost test leaves nothing behind.
+/// Longest life of a fake browser, so that a killed test leaves no process.
 pub const FAKE_BROWSER_LIFE: Duration = Duration::from_secs(300);
 
-/// Connections a chaos proxy carries at once.
+/// Concurrent connections of a chaos proxy.
 pub const CHAOS_CONNECTIONS: usize = 64;
 
-/// Bytes a chaos proxy reads at a time; also the unit that is duplicated.
+/// Bytes that a chaos proxy reads at once. Also the unit of duplication.
 pub const CHAOS_CHUNK_BYTES: usize = 64 * 1024;
 
-/// Most bytes a merging direction holds back.
+/// Most bytes that a merging direction holds.
 pub const CHAOS_MERGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Longest life of a chaos proxy, so that a lost test leaves nothing behind.
+/// Longest life of a chaos proxy, so that a hanging test does not keep it.
 pub const CHAOS_LIFE: Duration = Duration::from_secs(300);
 
 /// Longest wait for a chaos proxy to reach its upstream.

@@ -1,4 +1,4 @@
-//! SHA-1 and base64, for the websocket handshake and nothing else. Not for secrets.
+//! SHA-1 and base64, only for the websocket handshake.
 
 /// Computes the `Sec-WebSocket-Accept` value for a client's key.
 pub(crate) fn websocket_accept(key: &str) -> String {
@@ -64,7 +64,7 @@ fn base64(input: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_accept_value_is_the_one_in_rfc_6455() {
+    fn accept_value_matches_rfc_6455() {
         assert_eq!(super::websocket_accept("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     }
 }

@@ -1,6 +1,4 @@
-//! The server side of a websocket, written by hand so that it can also be broken on purpose.
-//!
-//! Knows frames and the handshake;
+//! The handshake and the frames of a websocket server. Written here so that tests can also send invalid frames.
 
 use std::io;
 
@@ -8,23 +6,23 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::{limits, sha1};
 
-/// What a peer sent.
+/// A message of a peer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// A whole text or binary message.
+    /// A complete text or binary message.
     Message(Vec<u8>),
-    /// A ping that wants its payload back.
+    /// A ping with its payload.
     Ping(Vec<u8>),
-    /// The peer says goodbye, or is gone.
+    /// A close frame, or the end of the connection.
     Closed,
 }
 
-/// Kind of a frame that we send.
+/// The kind of a sent frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FrameKind {
-    /// A whole text message.
+    /// A complete text message.
     Text = 0x1,
-    /// A goodbye.
+    /// A close frame.
     Close = 0x8,
     /// The response to a ping.
     Pong = 0xA,
@@ -38,7 +36,7 @@ pub(crate) fn accept_head(key: &str) -> String {
     )
 }
 
-/// Encodes one unmasked frame, whatever the payload holds.
+/// Encodes one unmasked frame. The payload need not be valid UTF-8.
 pub(crate) fn encode(kind: FrameKind, payload: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(payload.len() + 10);
     frame.push(0x80 | kind as u8);
@@ -111,7 +109,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn frames_of_every_length_form_come_back_whole() {
+    async fn frames_of_every_length_encoding_round_trip() {
         for length in [0, 125, 126, 65_535, 65_536] {
             let payload = vec![b'x'; length];
             let frame = encode(FrameKind::Text, &payload);
@@ -121,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn masked_fragments_are_joined_and_the_end_is_a_close() {
+    async fn masked_fragments_are_joined_and_end_of_file_is_a_close() {
         let mut bytes: &[u8] = &[0x01, 0x81, 1, 1, 1, 1, b'a' ^ 1, 0x80, 0x81, 2, 2, 2, 2, b'b' ^ 2];
         assert_eq!(receive(&mut bytes).await.expect("joined"), Received::Message(b"ab".to_vec()));
         assert_eq!(receive(&mut bytes).await.expect("end"), Received::Closed);

@@ -1,4 +1,4 @@
-//! Starts each program of the test kit as a process and checks that it really speaks.
+//! Starts each program of the test kit as a process and checks that it responds.
 
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
@@ -24,7 +24,7 @@ async fn read_all(mut stream: impl AsyncRead + Unpin) -> Vec<u8> {
 
 async fn get(port: u16, path: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await.expect("connects");
-    // The half-close tells a keep-alive server that this was the only request.
+    // The half-close shows a keep-alive server that this was the only request.
     stream
         .write_all(format!("GET {path} HTTP/1.1\r\nHost: a.localhost\r\n\r\n").as_bytes())
         .await
@@ -51,7 +51,7 @@ async fn the_fixture_site_prints_its_port_and_ends_with_stdin() {
     assert!(timeout(DEADLINE, child.wait()).await.expect("in time").expect("ends").success());
 }
 
-/// A fake browser on a pipe, and our two ends of it.
+/// A fake browser on a pipe, with the test's two ends.
 struct Piped {
     child: Child,
     output: pipe::Sender,
@@ -76,7 +76,7 @@ impl Piped {
             ])
             .expect("mappings do not collide");
         let child = command.spawn().expect("starts");
-        drop(command); // It holds our copies of the browser's ends.
+        drop(command); // It holds copies of the browser's ends.
         let output = pipe::Sender::from_owned_fd(OwnedFd::from(ours_out)).expect("pipe");
         let input = pipe::Receiver::from_owned_fd(OwnedFd::from(ours_in)).expect("pipe");
         Self { child, output, input: BufReader::new(input), _folder: folder }
@@ -86,18 +86,18 @@ impl Piped {
         self.output.write_all(format!("{message}\0").as_bytes()).await.expect("writes");
     }
 
-    /// Reads one frame; what is left before the end counts as one, without its NUL.
+    /// Reads one frame. Bytes before the end of file count as a frame, without a NUL.
     async fn frame(&mut self) -> Vec<u8> {
         let mut frame = Vec::new();
         timeout(DEADLINE, self.input.read_until(0, &mut frame)).await.expect("in time").expect("reads");
         frame
     }
 
-    async fn answer(&mut self, method: &str) -> Value {
-        self.answer_to(1, method).await
+    async fn call(&mut self, method: &str) -> Value {
+        self.call_with_id(1, method).await
     }
 
-    async fn answer_to(&mut self, id: u64, method: &str) -> Value {
+    async fn call_with_id(&mut self, id: u64, method: &str) -> Value {
         self.send(json!({"id": id, "method": method})).await;
         let mut frame = self.frame().await;
         assert_eq!(frame.pop(), Some(0));
@@ -106,10 +106,10 @@ impl Piped {
 }
 
 #[tokio::test]
-async fn a_fake_browser_on_a_pipe_answers_and_closes() {
+async fn fake_browser_on_a_pipe_responds_and_closes() {
     let mut browser = Piped::start("");
-    assert_eq!(browser.answer("Browser.getVersion").await["result"]["protocolVersion"], "1.3");
-    assert_eq!(browser.answer("Browser.close").await["id"], 1);
+    assert_eq!(browser.call("Browser.getVersion").await["result"]["protocolVersion"], "1.3");
+    assert_eq!(browser.call("Browser.close").await["id"], 1);
     assert!(timeout(DEADLINE, browser.child.wait()).await.expect("in time").expect("ends").success());
 }
 
@@ -124,22 +124,22 @@ async fn a_fake_browser_can_exit_in_the_middle_of_a_frame() {
 #[tokio::test]
 async fn f46_a_fake_browser_can_ignore_close_and_terminate() {
     let mut browser = Piped::start("{\"do\":\"ignore_close\"}\n{\"do\":\"ignore_terminate\"}");
-    browser.answer("Browser.close").await;
+    browser.call("Browser.close").await;
     let pid = browser.child.id().expect("still running").to_string();
     assert!(Command::new("kill").args(["-TERM", &pid]).status().await.expect("kill runs").success());
-    // It still answers, after both.
-    assert_eq!(browser.answer("Browser.getVersion").await["id"], 1);
+    // It still responds after both.
+    assert_eq!(browser.call("Browser.getVersion").await["id"], 1);
     browser.child.kill().await.expect("SIGKILL is not ignored");
 }
 
 #[tokio::test]
-async fn late_answers_do_not_hold_up_others_and_large_ones_arrive_whole() {
+async fn late_responses_do_not_delay_others_and_large_ones_are_complete() {
     let script = r#"{"method":"Page.enable","do":"late","milliseconds":500}
         {"method":"Log.enable","do":"large","bytes":104857600}
         {"method":"DOM.enable","do":"invalid_utf8"}"#;
     let mut browser = Piped::start(script);
     browser.send(json!({"id": 1, "method": "Page.enable"})).await;
-    assert_eq!(browser.answer_to(2, "Browser.getVersion").await["id"], 2);
+    assert_eq!(browser.call_with_id(2, "Browser.getVersion").await["id"], 2);
     let late = browser.frame().await;
     assert!(late.starts_with(b"{\"id\":1"), "{:?}", String::from_utf8_lossy(&late));
     browser.send(json!({"id": 3, "method": "Log.enable"})).await;
@@ -150,7 +150,7 @@ async fn late_answers_do_not_hold_up_others_and_large_ones_arrive_whole() {
 }
 
 #[tokio::test]
-async fn a_fake_browser_on_a_port_is_discovered_and_speaks_websocket() {
+async fn fake_browser_on_a_port_has_discovery_and_websocket() {
     let folder = tempfile::tempdir().expect("folder");
     let mut profile = std::ffi::OsString::from("--user-data-dir=");
     profile.push(folder.path());
@@ -182,9 +182,9 @@ async fn a_fake_browser_on_a_port_is_discovered_and_speaks_websocket() {
     let mut frame = vec![0x81, 0x80 | u8::try_from(message.len()).expect("short"), 0, 0, 0, 0];
     frame.extend_from_slice(message);
     stream.write_all(&frame).await.expect("writes");
-    let mut answer = vec![0; 4];
-    timeout(DEADLINE, stream.read_exact(&mut answer)).await.expect("in time").expect("reads");
-    let mut body = vec![0; usize::from(u16::from_be_bytes([answer[2], answer[3]]))];
+    let mut header = vec![0; 4];
+    timeout(DEADLINE, stream.read_exact(&mut header)).await.expect("in time").expect("reads");
+    let mut body = vec![0; usize::from(u16::from_be_bytes([header[2], header[3]]))];
     stream.read_exact(&mut body).await.expect("reads");
     assert_eq!(serde_json::from_slice::<Value>(&body).expect("JSON")["id"], 5);
 }
@@ -195,7 +195,7 @@ async fn proxied(site: &Site, plan: ChaosPlan) -> ChaosProxy {
 }
 
 #[tokio::test]
-async fn a_chaos_proxy_splits_without_loss_and_truncates_with_it() {
+async fn chaos_proxy_splits_and_truncates() {
     let site = Site::start().await.expect("starts");
     let straight = get(site.port(), "/bench").await;
     let split = ChaosPlan {
@@ -210,14 +210,14 @@ async fn a_chaos_proxy_splits_without_loss_and_truncates_with_it() {
 }
 
 #[tokio::test]
-async fn f03_a_stalled_proxy_keeps_the_socket_and_forwards_nothing_until_resumed() {
+async fn f03_stalled_proxy_keeps_the_socket_and_forwards_nothing() {
     let site = Site::start().await.expect("starts");
     let proxy = proxied(&site, ChaosPlan::default()).await;
     let port = proxy.port().expect("tcp");
     proxy.stall();
     let held = get(port, "/plain");
     tokio::pin!(held);
-    // No response however long one waits; the short wait only keeps the test short.
+    // No response ever comes; the wait is short only to keep the test fast.
     assert!(timeout(Duration::from_millis(100), &mut held).await.is_err());
     proxy.resume();
     assert!(held.await.contains("Plain heading"));
@@ -228,7 +228,7 @@ async fn f03_a_stalled_proxy_keeps_the_socket_and_forwards_nothing_until_resumed
 }
 
 #[tokio::test]
-async fn a_chaos_proxy_also_stands_on_a_unix_socket() {
+async fn chaos_proxy_listens_on_a_unix_socket() {
     let site = Site::start().await.expect("starts");
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("proxy");

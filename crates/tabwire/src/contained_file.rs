@@ -13,18 +13,18 @@ use tabwire_api::{ErrorCode, Failure};
 /// Largest file that is read.
 const FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How many copies of one file are kept beside it.
+/// Backups of one file that are kept beside it.
 const COPIES: usize = 100;
 
 /// Opens a directory without following a link to it.
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Makes a file that was not there, whatever kind of thing is in the way.
+/// Creates a file; fails if anything exists at the path.
 const NEW_FILE: OFlags =
     OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Which links on the way to a file are followed.
+/// Which links in the path of a file are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Links {
     /// Those that stay inside the base directory: a repository may ship links.
@@ -33,7 +33,7 @@ pub(crate) enum Links {
     Anywhere,
 }
 
-/// A file, there or not.
+/// A file that may or may not exist.
 #[derive(Debug)]
 pub(crate) struct ContainedFile {
     /// An existing directory without links.
@@ -44,7 +44,7 @@ pub(crate) struct ContainedFile {
 }
 
 impl ContainedFile {
-    /// Finds where a file below a base directory really is.
+    /// Resolves the path of a file below a base directory.
     ///
     /// # Errors
     /// When a link leads out of the base directory, or nowhere.
@@ -72,12 +72,12 @@ impl ContainedFile {
         Ok(Self { anchor, folders, name })
     }
 
-    /// Where it is, without links.
+    /// The path, with links resolved.
     pub(crate) fn path(&self) -> PathBuf {
         self.folders.iter().fold(self.anchor.clone(), |path, folder| path.join(folder)).join(&self.name)
     }
 
-    /// Its text; none when it is not there.
+    /// Its text; `None` when it does not exist.
     pub(crate) fn read(&self) -> io::Result<Option<String>> {
         let read = self.directory(false).and_then(|directory| read_file(&directory, &self.name));
         match read {
@@ -87,14 +87,14 @@ impl ContainedFile {
         }
     }
 
-    /// Puts a new text in its place in one step. It keeps its mode; a new one gets `new_mode`, less the umask.
+    /// Replaces its text in one step. It keeps its mode; a new file gets `new_mode`, less the umask.
     pub(crate) fn replace(&self, text: &str, new_mode: Mode) -> io::Result<()> {
         let directory = self.directory(true)?;
         let mode = match rustix::fs::statat(&directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile => {
                 Some(Mode::from_raw_mode(found.st_mode & 0o7777))
             }
-            // Something else took its place since it was looked for.
+            // The file was replaced by something else after `locate`.
             Ok(_) => return Err(Errno::LOOP.into()),
             Err(Errno::NOENT) => None,
             Err(errno) => return Err(errno.into()),
@@ -107,12 +107,12 @@ impl ContainedFile {
         if renamed.is_err() {
             let _ = rustix::fs::unlinkat(&directory, &beside, AtFlags::empty());
         }
-        // A directory that cannot be synced is not worth failing for.
+        // A directory that cannot be synced is no reason to fail.
         let _ = rustix::fs::fsync(&directory);
         Ok(renamed?)
     }
 
-    /// Keeps a copy beside it under the first free name, and gives the copy's path.
+    /// Copies it under the first free name beside it; returns the copy's path.
     pub(crate) fn keep_copy(&self, ending: &str) -> io::Result<PathBuf> {
         let directory = self.directory(false)?;
         let (text, mode) = read_file(&directory, &self.name)?;
@@ -136,7 +136,8 @@ impl ContainedFile {
         Ok(rustix::fs::unlinkat(&directory, &self.name, AtFlags::empty())?)
     }
 
-    /// Opens its directory, one part after the other, so that a link put there meanwhile leads nowhere.
+    /// Opens its directory component by component, so that a link that was put there meanwhile is not
+    /// followed.
     fn directory(&self, make: bool) -> io::Result<OwnedFd> {
         let mut directory = rustix::fs::open(&self.anchor, DIRECTORY, Mode::empty())?;
         for folder in &self.folders {
@@ -157,7 +158,7 @@ impl ContainedFile {
     }
 }
 
-/// The real path of what exists of a path, and the rest, which has no links and no dots.
+/// The real path of the existing part, and the rest, which has no links and no dots.
 fn resolve(file: &Path) -> io::Result<(PathBuf, PathBuf)> {
     let whole = std::path::absolute(file)?;
     let existing = whole.ancestors().find(|place| place.symlink_metadata().is_ok());
@@ -169,7 +170,7 @@ fn resolve(file: &Path) -> io::Result<(PathBuf, PathBuf)> {
 }
 
 fn read_file(directory: &OwnedFd, name: &OsStr) -> io::Result<(String, Mode)> {
-    // Without NONBLOCK a fifo in its place would hold us.
+    // Without NONBLOCK, opening a fifo would block.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = rustix::fs::openat(directory.as_fd(), name, flags, Mode::empty())?;
     let found = rustix::fs::fstat(&opened)?;
@@ -184,7 +185,7 @@ fn read_file(directory: &OwnedFd, name: &OsStr) -> io::Result<(String, Mode)> {
     Ok((text, Mode::from_raw_mode(found.st_mode & 0o7777)))
 }
 
-/// Writes a file that was not there; half of one is removed again.
+/// Writes a new file; removes an incomplete one.
 fn write_new(
     directory: &OwnedFd,
     name: &OsStr,
@@ -205,9 +206,9 @@ fn write_new(
 }
 
 fn leads_out(file: &Path, base: &Path) -> Failure {
-    let message = format!("{} leads out of {} through a link.", file.display(), base.display());
+    let message = format!("{} is outside of {}: a link leads there.", file.display(), base.display());
     Failure::new(ErrorCode::PolicyDenied, message)
-        .with_remedy("Nothing was changed. Put a plain file or folder in the link's place.")
+        .with_remedy("Nothing was changed. Replace the link by a file or directory.")
 }
 
 fn unusable(path: &Path, error: &io::Error) -> Failure {
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn m2_a_link_that_leaves_is_refused_and_one_that_stays_is_followed() {
+    fn m2_links_out_of_the_base_are_refused_others_followed() {
         let home = tempfile::tempdir().expect("a directory");
         let (root, outside) = (home.path().join("project"), home.path().join("outside"));
         fs::create_dir_all(root.join("real")).expect("a directory");
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn m2_a_link_that_is_put_there_later_leads_nowhere() {
+    fn m2_a_link_created_after_locate_is_not_followed() {
         let home = tempfile::tempdir().expect("a directory");
         let (root, outside) = (home.path().join("project"), home.path().join("outside"));
         fs::create_dir_all(root.join("folder")).expect("a directory");

@@ -27,7 +27,7 @@ const fn variable(name: &'static str, meaning: &'static str) -> Variable {
 /// Variables that are not settings.
 const OTHERS: &[Variable] = &[
     variable("TABWIRE_GLOBAL", "`1`: ignore the project, as `--global` does."),
-    variable("TABWIRE_CLIENT", "What the caller is called in the audit log (`tabwire log`)."),
+    variable("TABWIRE_CLIENT", "Name of the client in the audit log (`tabwire log`)."),
     variable("TABWIRE_AUDIT_LOG", "`off`: the daemon writes no audit log."),
     variable("TABWIRE_RELAY", "Internal state of `tabwire mcp`; do not set it."),
     variable("TABWIRE_HOME", "Directory for sockets, sessions, profiles and configuration."),

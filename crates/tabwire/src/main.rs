@@ -1,4 +1,4 @@
-//! The `tabwire` program: everything is in the library beside it.
+//! The `tabwire` program. The code is in the library.
 
 fn main() -> std::process::ExitCode {
     tabwire::main()

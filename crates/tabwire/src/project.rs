@@ -7,7 +7,7 @@ use tabwire_api::{ErrorCode, Failure, ProjectKey};
 /// The project's own configuration.
 pub(crate) const PROJECT_FILE: &str = "tabwire.toml";
 
-/// What else makes a directory a project.
+/// Other files and directories that mark a project.
 const MARKS: &[&str] = &[
     ".git",
     "playwright.config.ts",
@@ -16,19 +16,19 @@ const MARKS: &[&str] = &[
     "playwright.config.cjs",
 ];
 
-/// A directory whose sessions are its own.
+/// A project directory, which has its own sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Project {
     /// The directory, with all links resolved.
     pub(crate) root: PathBuf,
-    /// What its sessions are filed under.
+    /// The key of its sessions.
     pub(crate) key: ProjectKey,
-    /// Whether it has a configuration of its own.
+    /// Whether it has a configuration file.
     pub(crate) has_file: bool,
 }
 
 impl Project {
-    /// Finds the project of a directory: the nearest one above it, or itself, that has a mark.
+    /// Finds the project of a directory: the nearest directory with a marker, itself included.
     ///
     /// A home directory and the root of the file system are projects only if they have a `tabwire.toml`: there, a
     /// `.git` is about dotfiles, and everything else would be in the same project.
@@ -54,7 +54,7 @@ impl Project {
         Self::find(Path::new("."), home)
     }
 
-    /// Refuses a configuration that is a link to a file outside of the project, which would have other files read.
+    /// Refuses a configuration file that links out of the project: it could make Tabwire read other files.
     ///
     /// # Errors
     /// When it is such a link, or leads nowhere.
@@ -64,23 +64,23 @@ impl Project {
         if !file.is_symlink() || is_inside() {
             return Ok(());
         }
-        let message = format!("{} is a link that leads out of its project.", file.display());
+        let message = format!("{} is a link to a file outside of its project.", file.display());
         Err(Failure::new(ErrorCode::PolicyDenied, message)
-            .with_remedy("Put a file in the link's place, or pass --global to leave the project."))
+            .with_remedy("Replace the link by a file, or pass --global to ignore the project."))
     }
 
-    /// Where its own configuration is, or would be.
+    /// The path of its configuration file, which may not exist.
     pub(crate) fn file(&self) -> PathBuf {
         self.root.join(PROJECT_FILE)
     }
 }
 
-/// Whether there is something of that name; a dangling link counts, so that it is complained about later.
+/// Whether the path exists; a dangling link counts, so that it is reported later.
 fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Two projects of one name differ in their paths, and so in their keys.
+/// Projects of the same name have different paths, so they get different keys.
 fn key_of(root: &Path) -> ProjectKey {
     let digest = sha1_smol::Sha1::from(root.as_os_str().as_encoded_bytes()).digest().bytes();
     let fingerprint = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
@@ -122,23 +122,20 @@ mod tests {
     }
 
     #[test]
-    fn a_home_directory_is_a_project_only_if_it_says_so() {
+    fn a_home_directory_is_a_project_only_with_tabwire_toml() {
         let home = tempfile::tempdir().expect("a home");
         let inside = home.path().join("notes");
         fs::create_dir_all(&inside).expect("a directory");
         fs::create_dir(home.path().join(".git")).expect("dotfiles");
         assert_eq!(find(&inside, home.path()), None);
         let elsewhere = tempfile::tempdir().expect("another home");
-        assert!(
-            find(&inside, elsewhere.path()).is_some(),
-            "another one's home is a directory like any other"
-        );
+        assert!(find(&inside, elsewhere.path()).is_some(), "another user's home is an ordinary directory");
         fs::write(home.path().join(PROJECT_FILE), "").expect("written");
         assert!(find(&inside, home.path()).is_some());
     }
 
     #[test]
-    fn c3_a_configuration_that_is_a_link_stays_in_its_project() {
+    fn c3_a_configuration_link_must_stay_in_its_project() {
         let home = tempfile::tempdir().expect("a home");
         let root = home.path().join("shop");
         fs::create_dir_all(root.join("etc")).expect("a directory");
@@ -155,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn projects_of_one_name_differ_and_links_do_not() {
+    fn projects_with_equal_names_have_different_keys() {
         let home = tempfile::tempdir().expect("a home");
         for name in ["a/shop/.git", "b/shop/.git"] {
             fs::create_dir_all(home.path().join(name)).expect("a project");

@@ -1,4 +1,5 @@
-//! The pages of `docs/reference` that come from the command line's own definitions are committed and current.
+//! The pages of `docs/reference` that are generated from the command line's definitions are committed and
+//! current.
 //!
 //! `cargo xtask gen` runs these tests with `TABWIRE_GEN=1`, which writes the pages.
 
@@ -6,7 +7,7 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 
-/// Where the pages go, below the repository.
+/// Paths of the pages in the repository.
 const CLI_PAGE: &str = "docs/reference/cli.md";
 const ENVIRONMENT_PAGE: &str = "docs/reference/environment.md";
 const CONFIGURATION_PAGE: &str = "docs/reference/configuration.md";
@@ -37,7 +38,7 @@ fn one_line_per_action(catalogue: &serde_json::Value) -> String {
     format!("[\n{}\n]\n", actions.collect::<Vec<_>>().join(",\n"))
 }
 
-/// Every client pays for each word of the list: a change of it is to be seen.
+/// Every client receives the whole tool list, so changes of it should be visible in a diff.
 #[test]
 fn the_list_of_mcp_tools_is_current() {
     let all = tabwire_mcp::offered_tools();
@@ -88,7 +89,7 @@ fn every_visible_command_has_a_man_page() {
     }
 }
 
-/// The man pages of the program and each of its shown commands, by file name.
+/// The man pages of the program and of each visible command, by file name.
 fn man_pages() -> std::collections::BTreeMap<String, String> {
     let mut root = tabwire::command().disable_help_subcommand(true);
     root.build();
@@ -112,7 +113,7 @@ fn add_man_pages(command: &Command, name: &str, pages: &mut std::collections::BT
     let mut bytes = Vec::new();
     page.render(&mut bytes).expect("memory takes all");
     let text = String::from_utf8(bytes).expect("text");
-    // The tidy check wants no blanks at the ends of lines, and roff does not need them.
+    // The tidy check forbids trailing spaces, and roff does not need them.
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     pages.insert(format!("{name}.1"), lines.join("\n") + "\n");
 }
@@ -124,12 +125,12 @@ fn hidden_commands_and_options_are_on_no_page() {
     assert!(page.contains("## `tabwire daemon logs`"), "{page}");
 }
 
-/// Whether pages are to be written in place of compared.
+/// Whether pages are written instead of compared.
 fn is_writing() -> bool {
     std::env::var_os("TABWIRE_GEN").is_some_and(|value| value == "1")
 }
 
-/// Compares a page with the committed one, or writes it when asked to.
+/// Compares a page with the committed one, or writes it.
 fn check_page(path: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     if is_writing() {
@@ -193,7 +194,7 @@ fn cli_page() -> String {
     let mut page = String::from(
         "# Command line\n\n\
          <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/cli.rs or the actions instead. -->\n\n\
-         Answers go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused,\n\
+         Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused,\n\
          4 timed out, 130 interrupted; the [error reference](errors.md) has them by code.\n\n",
     );
     page.push_str("Options of every command:\n\n");
@@ -204,7 +205,7 @@ fn cli_page() -> String {
     page
 }
 
-/// Describes the shown subcommands, depth first.
+/// Describes the visible subcommands, depth first.
 fn describe_all(command: &Command, path: &str, page: &mut String) {
     for inner in command.get_subcommands() {
         if inner.is_hide_set() || inner.get_name() == "help" {
@@ -250,7 +251,7 @@ fn is_shown(argument: &Arg) -> bool {
     !argument.is_hide_set() && !matches!(argument.get_id().as_str(), "help" | "version")
 }
 
-/// A table of arguments, or nothing when there are none to show.
+/// A table of arguments; empty when none is visible.
 fn table<'a>(heading: &str, arguments: impl Iterator<Item = &'a Arg>) -> String {
     let rows: Vec<String> = arguments.filter(|argument| is_shown(argument)).map(row).collect();
     if rows.is_empty() {
@@ -286,7 +287,7 @@ fn row(argument: &Arg) -> String {
     format!("| `{}` | {} |", spelling(argument, takes_value), meaning.replace('|', "\\|"))
 }
 
-/// An argument as it is typed.
+/// An argument as typed.
 fn spelling(argument: &Arg, takes_value: bool) -> String {
     let named = argument.get_value_names().and_then(|names| names.first());
     let value = named.map_or_else(|| argument.get_id().as_str().to_uppercase(), ToString::to_string);

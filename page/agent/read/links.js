@@ -34,10 +34,10 @@ function isVisibleLink(link) {
   if (link.localName === "area") return imageOfArea(link) !== null;
   if (!isShown(link)) return false;
   for (let node = link; node !== null; node = composedParent(node)) {
-    const reason = concealmentOf(node);
+    const reason = invisibleReasonOf(node);
     if (reason === "opacity" || reason === "clipped" || reason === "screen-reader-only") return false;
   }
-  return !isOutOfReach(link);
+  return !isLeftOrAbovePage(link);
 }
 
 function linkText(link) {

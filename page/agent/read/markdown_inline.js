@@ -70,10 +70,10 @@ function imageText(element, seen) {
   const name = element.localName;
   if (name !== "img" && name !== "svg" && name !== "video" && name !== "audio" && element.getAttribute("role") !== "img") return null;
   if (seen !== READ_ALL || (name === "svg" && element.querySelector("text, foreignObject") !== null)) return name === "svg" ? null : "";
-  const told = foldText(plainText(name === "img" ? (element.alt || nameOf(element)) : nameOf(element)));
-  if (told === "") return "";
+  const description = foldText(plainText(name === "img" ? (element.alt || nameOf(element)) : nameOf(element)));
+  if (description === "") return "";
   const kind = name === "video" || name === "audio" ? name : "image";
-  return ` (${kind}: ${escapeMarkdown(shorten(told, 300))}) `;
+  return ` (${kind}: ${escapeMarkdown(shorten(description, 300))}) `;
 }
 
 function controlText(element, seen) {
@@ -111,8 +111,8 @@ function addCode(element, seen, depth, lines) {
 function languageOf(pre) {
   const places = [pre.querySelector("code"), pre, pre.parentElement, pre.parentElement?.parentElement];
   for (const place of places) {
-    const told = place?.getAttribute("data-lang") ?? place?.getAttribute("data-language");
-    const named = told ?? /(?:^|\s)(?:language|lang|highlight-source|brush:?)[-\s]([\w+#.-]+)/.exec(place?.getAttribute("class") ?? "")?.[1];
+    const given = place?.getAttribute("data-lang") ?? place?.getAttribute("data-language");
+    const named = given ?? /(?:^|\s)(?:language|lang|highlight-source|brush:?)[-\s]([\w+#.-]+)/.exec(place?.getAttribute("class") ?? "")?.[1];
     if (named && /^[\w+#.-]{1,20}$/.test(named)) return named.toLowerCase();
   }
   return "";

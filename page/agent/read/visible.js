@@ -39,16 +39,16 @@ function readLevelOf(element, depth) {
   const style = styleOf(element);
   if (style.contentVisibility === "hidden") return READ_NOTHING;
   const isWritten = hasOwnText(element);
-  const concealed = concealmentOf(element, isWritten);
+  const concealed = invisibleReasonOf(element, isWritten);
   if (concealed === "opacity" || concealed === "clipped" || concealed === "screen-reader-only") return READ_NOTHING;
   if (concealed !== "" || style.visibility !== "visible") return READ_BELOW;
-  const bears = isWritten || element.localName === "input";
-  if (bears && display !== "contents" && isOutOfReach(element)) return READ_BELOW;
+  const showsText = isWritten || element.localName === "input";
+  if (showsText && display !== "contents" && isLeftOrAbovePage(element)) return READ_BELOW;
   return READ_ALL;
 }
 
 /** Whether no scrolling brings the element into view, because it lies left of or above the page. */
-function isOutOfReach(element) {
+function isLeftOrAbovePage(element) {
   const { right, bottom, width, height } = element.getBoundingClientRect();
   if ((right > 0 && bottom > 0) || (width === 0 && height === 0)) return false;
   const { x, y } = scrolledAround(element);

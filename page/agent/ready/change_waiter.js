@@ -30,7 +30,7 @@ const ALL_CHANGES = { subtree: true, childList: true, attributes: true, characte
 /** Waits that can be cancelled, by id. */
 const waitsById = new Map();
 
-/** Ends a wait whose caller has left. */
+/** Ends a wait whose caller no longer waits. */
 agent.cancelWait = ({ wait }) => {
   waitsById.get(wait)?.cancel();
 };

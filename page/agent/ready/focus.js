@@ -12,7 +12,7 @@ agent.hasKeyboardFocus = () => {
 };
 
 /**
- * Which frame receives key events, as far as this document can tell: `own` for this document or a same-origin one below
+ * Which frame receives key events, as far as this document knows: `own` for this document or a same-origin one below
  * it, else the key of the focused `frame` element. `unsure` when another frame took the focus while an element here
  * kept its own, or when the focus is in a closed shadow root.
  */

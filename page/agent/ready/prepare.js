@@ -105,7 +105,7 @@ class ActionabilityCheck {
   }
 }
 
-/** The element, or its visible stand-in (a label or code editor); null when nothing is visible. */
+/** The element, or the visible element that represents it (a label or code editor); null when nothing is visible. */
 function shownPart(element) {
   if (isShown(element)) return element;
   const code = element.closest(CODE_EDITORS);

@@ -98,7 +98,7 @@ function concealsText(element) {
   const inside = element.getElementsByTagName("*");
   const end = Math.min(inside.length, CHECKED_IN_NAME);
   for (let at = 0; at < end; at++) {
-    if (isConcealing(concealmentOf(inside[at]))) return true;
+    if (isConcealing(invisibleReasonOf(inside[at]))) return true;
   }
   return false;
 }
@@ -112,7 +112,7 @@ function perceivableText(element) {
   const parts = [];
   const nodes = element.ownerDocument.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
     if (node.nodeType === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT;
-    const shown = exposureOf(node) === (SHOWS_SELF | SHOWS_CHILDREN) && !isConcealing(concealmentOf(node));
+    const shown = exposureOf(node) === (SHOWS_SELF | SHOWS_CHILDREN) && !isConcealing(invisibleReasonOf(node));
     return shown ? NodeFilter.FILTER_SKIP : NodeFilter.FILTER_REJECT;
   });
   while (nodes.nextNode() !== null && parts.length < CHECKED_IN_NAME) parts.push(nodes.currentNode.data);
@@ -177,8 +177,8 @@ function optionsOf(select) {
 
 /** Rows of a table without header rows, as far as this is cheap to count. */
 function rowCountOf(table) {
-  const told = Number.parseInt(table.getAttribute("aria-rowcount") ?? "", 10);
-  if (told > 0) return told;
+  const given = Number.parseInt(table.getAttribute("aria-rowcount") ?? "", 10);
+  if (given > 0) return given;
   if (table.localName !== "table") return 0;
   let count = table.tHead === null ? table.rows.length : table.rows.length - table.tHead.rows.length;
   if (table.tHead === null && isHeaderRow(table.rows[0])) count -= 1;

@@ -151,11 +151,11 @@ const MAX_OWN_INTERACTIVE = 3;
 
 /** Marks the node as not clickable; returns whether it still gets a line. */
 function unmarkClickable(node) {
-  const isTold = node.listens === "too";
+  const isListed = node.listens === "too";
   node.acted = false;
   node.soft = false;
   if (node.extra !== null) delete node.extra.clickable;
-  return isTold;
+  return isListed;
 }
 
 /** Decides whether a node is kept, and names it by its only text child. */

@@ -1,5 +1,5 @@
-// Whether text that a walk reaches is visible, checked top-down. Same rules as `concealmentOf`, and a few stricter
-// ones. Most code here proves cheaply that no rule applies.
+// Whether text that a walk reaches is visible, checked top-down. Same rules as `invisibleReasonOf`, and a few stricter
+// ones. Most code here proves with few style reads that no rule applies.
 
 /** Smaller text is unreadable. */
 const MIN_FONT_SIZE = 3;
@@ -7,9 +7,9 @@ const MIN_FONT_SIZE = 3;
 const COLOUR_TOLERANCE = 10;
 
 /** Why the element of a piece and its content are invisible, or "". */
-function concealmentIn(piece, style, display) {
+function invisibleReasonIn(piece, style, display) {
   if (piece.concealed !== "" || hidesNothing(piece.element, style, display)) return piece.concealed;
-  const reason = concealmentOf(piece.element);
+  const reason = invisibleReasonOf(piece.element);
   if (reason === "screen-reader-only") return isScreenReaderBox(piece, style) ? reason : "clipped";
   if (reason === "opacity" || reason === "clipped") return reason;
   return /opacity\(0(\.0\d*)?%?\)/.test(style.filter) && display !== "contents" ? "opacity" : "";
@@ -18,7 +18,7 @@ function concealmentIn(piece, style, display) {
 /** Why the text directly in the element is unreadable, or "". */
 function unreadabilityIn(piece, style, display) {
   if (isReadable(piece, style, display) || !containsText(piece.element) || display === "contents") return "";
-  const reason = concealmentOf(piece.element);
+  const reason = invisibleReasonOf(piece.element);
   if (reason !== "" && reason !== "screen-reader-only") return reason;
   if (parseFloat(style.fontSize) < MIN_FONT_SIZE) return "font-size";
   if (isShrunk(piece)) return "clipped";
@@ -173,7 +173,7 @@ function isDark(document) {
 function isVisibleThoughAriaHidden(element, isBehindDialog) {
   if (element.getAttribute("aria-hidden") !== "true" || element.inert || isBehindDialog) return false;
   for (const beside of [element.previousElementSibling, element.nextElementSibling]) {
-    if (beside !== null && concealmentOf(beside) === "screen-reader-only") return false;
+    if (beside !== null && invisibleReasonOf(beside) === "screen-reader-only") return false;
   }
   const style = styleOf(element);
   return style.display !== "none" && style.visibility === "visible" && style.contentVisibility !== "hidden";

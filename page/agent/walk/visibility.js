@@ -215,11 +215,11 @@ function exposedParentOf(element) {
   return owner !== null && element.checkVisibility() ? owner : composedParent(element);
 }
 
-/** Whether the element is visible. Visits all ancestors; walks use `concealmentOf`. */
+/** Whether the element is visible. Visits all ancestors; walks use `invisibleReasonOf`. */
 function isPerceivable(element) {
-  if (!isExposed(element) || concealmentOf(element) !== "") return false;
+  if (!isExposed(element) || invisibleReasonOf(element) !== "") return false;
   for (let node = composedParent(element); node !== null; node = composedParent(node)) {
-    const reason = concealmentOf(node);
+    const reason = invisibleReasonOf(node);
     if (reason !== "" && reason !== "font-size" && reason !== "colour" && reason !== "off-screen") return false;
   }
   return true;
@@ -228,7 +228,7 @@ function isPerceivable(element) {
 /** Whether the element follows a screen-reader-only pattern. */
 function isScreenReaderOnly(element) {
   for (let node = element; node !== null; node = composedParent(node)) {
-    if (concealmentOf(node) === "screen-reader-only") return true;
+    if (invisibleReasonOf(node) === "screen-reader-only") return true;
   }
   return false;
 }
@@ -240,7 +240,7 @@ function isScreenReaderOnly(element) {
  * "colour" and "off-screen" are checked again for each descendant. Reading a style is slow, so text styles are read
  * only where there is text.
  */
-function concealmentOf(element, isWritten = null) {
+function invisibleReasonOf(element, isWritten = null) {
   if (displayOf(element) === "contents") return "";
   const style = styleOf(element);
   const { opacity } = style;

@@ -123,14 +123,14 @@ class Walk {
       exposure = SHOWS_SELF | SHOWS_CHILDREN;
       piece.isAriaHidden = true;
     }
-    const concealment = concealmentIn(piece, style, display);
-    if (concealment === "clipped") return;
+    const invisibleReason = invisibleReasonIn(piece, style, display);
+    if (invisibleReason === "clipped") return;
     piece.block = isBlock(display);
     if (isFrameElement(element)) {
       this.visitFrame(piece, exposure);
       return;
     }
-    piece.concealed = concealment;
+    piece.concealed = invisibleReason;
     if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style, display);
     // Only descendants read it.
     if (element.firstElementChild !== null || !rendersOwnChildren(element) || this.showsOwned(element)) piece.pointer = style.cursor === "pointer";

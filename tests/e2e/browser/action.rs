@@ -10,7 +10,7 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::world::{World, wait};
 
 #[test]
-fn a_page_is_seen_and_acted_on_by_ref() {
+fn a_page_is_read_and_acted_on_by_ref() {
     launched(act_by_ref);
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn act_by_ref(world: &World, site: &FixtureSite) {
 }
 
 #[test]
-fn several_actions_are_given_in_one_line() {
+fn one_command_line_runs_several_actions() {
     launched(act_in_one_line);
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn act_in_one_line(world: &World, site: &FixtureSite) {
 }
 
 #[test]
-fn a_batch_answers_a_line_for_each() {
+fn a_batch_prints_one_result_per_line() {
     launched(act_in_batches);
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn batch(world: &World, arguments: &[&str], input: &str) -> (i32, Vec
 }
 
 #[test]
-fn misspelt_parameters_and_actions_are_not_dropped_silently() {
+fn misspelt_parameters_and_actions_are_errors() {
     let world = World::new();
     world.open(&["about:blank"]);
     let lines = [
@@ -118,7 +118,7 @@ fn misspelt_parameters_and_actions_are_not_dropped_silently() {
 }
 
 #[test]
-fn a_click_that_opens_an_alert_returns_at_once_and_says_so() {
+fn a_click_that_opens_an_alert_returns_at_once_and_reports_it() {
     launched(open_an_alert);
 }
 
@@ -131,6 +131,6 @@ pub(crate) fn open_an_alert(world: &World, site: &FixtureSite) {
     let again = world.run(&["--json", "dialog", "accept"]);
     assert_eq!(again.failure().0, "NOT_ACTIONABLE");
     world.run(&["snapshot"]).succeeded();
-    // A page without frames, so that the engine holds no more than the world expects of it.
+    // A page without frames, because `World` expects one CDP session per tab at the end.
     world.open(&[&site.page("/plain")]);
 }

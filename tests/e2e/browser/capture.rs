@@ -14,11 +14,11 @@ fn path_in(response: &Value, name: &str) -> PathBuf {
 }
 
 #[test]
-fn evidence_of_actions_is_kept_without_secrets() {
-    launched(keep_evidence);
+fn captures_of_actions_contain_no_secrets() {
+    launched(save_captures);
 }
 
-pub(crate) fn keep_evidence(world: &World, site: &FixtureSite) {
+pub(crate) fn save_captures(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/login")]);
     let once = world.run(&["--json", "fill", "#user", "alice", "--capture"]).succeeded();
     assert!(once.stdout.contains("0001-fill") || once.stderr.contains("0001-fill"), "{once:?}");
@@ -26,7 +26,7 @@ pub(crate) fn keep_evidence(world: &World, site: &FixtureSite) {
     let place = path_in(&on, "directory");
     assert!(place.ends_with("evidence"), "{on}");
     world.run(&["fill", "#password", "CANARY93"]).succeeded();
-    world.run(&["--timeout", "300ms", "click", "#nobody"]);
+    world.run(&["--timeout", "300ms", "click", "#absent"]);
     let off = world.run(&["capture", "off"]).succeeded();
     assert!(off.stdout.contains('2'), "{off:?}");
     let index = fs::read_to_string(place.join("index.jsonl")).expect("an index");
@@ -71,9 +71,9 @@ pub(crate) fn record_trace_and_measure(world: &World, site: &FixtureSite) {
         serde_json::from_slice(&fs::read(world.home().join("trace.json")).expect("written")).expect("JSON");
     assert!(trace["traceEvents"].as_array().is_some_and(|events| events.len() > 100));
 
-    let told = world.run(&["vitals"]).succeeded();
+    let output = world.run(&["vitals"]).succeeded();
     for word in ["LCP: ", "CLS: ", "INP: ", "TTFB: "] {
-        assert!(told.stdout.contains(word), "{told:?}");
+        assert!(output.stdout.contains(word), "{output:?}");
     }
     let data = world.json(&["vitals"]);
     assert!(data["result"]["lcp"]["value"].as_f64().is_some_and(|value| value > 0.0), "{data}");
@@ -81,10 +81,10 @@ pub(crate) fn record_trace_and_measure(world: &World, site: &FixtureSite) {
 
 #[test]
 fn differences_to_a_baseline_are_listed_and_drawn() {
-    launched(tell_differences);
+    launched(show_differences);
 }
 
-pub(crate) fn tell_differences(world: &World, site: &FixtureSite) {
+pub(crate) fn show_differences(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/plain")]);
     world.run(&["diff", "snapshot", "--save", "before.txt"]).succeeded();
     world.run(&["screenshot", "-o", "before.png"]).succeeded();

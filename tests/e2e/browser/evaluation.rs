@@ -7,7 +7,7 @@ use crate::support::wait::eventually;
 use crate::support::world::World;
 
 #[test]
-fn values_are_printed_as_people_expect() {
+fn values_are_printed_by_type() {
     let world = World::new();
     world.open(&["about:blank"]);
     for (expression, printed) in [
@@ -43,7 +43,7 @@ fn promises_are_awaited() {
 }
 
 #[test]
-fn what_throws_fails_with_the_pages_words() {
+fn an_exception_is_reported_with_its_message() {
     let world = World::new();
     world.open(&["about:blank"]);
     for (expression, words) in [
@@ -66,7 +66,7 @@ fn what_throws_fails_with_the_pages_words() {
 }
 
 #[test]
-fn a_page_that_does_not_answer_times_out_with_4() {
+fn an_unresponsive_page_times_out_with_code_4() {
     let world = World::new();
     let stuck = world.open(&["about:blank"]);
     let started = Instant::now();
@@ -77,7 +77,7 @@ fn a_page_that_does_not_answer_times_out_with_4() {
     assert_eq!(world.run(&["eval", "1", "--tab", &tab]).succeeded().text(), "1", "another tab is unaffected");
     let pending = world.run(&["--json", "--timeout", "300ms", "eval", "await new Promise(() => {})"]);
     assert_eq!(pending.failure(), ("TIMEOUT".to_owned(), 4));
-    // What the browser never responds is remembered until its page goes.
+    // A command without a response stays pending until its page closes.
     for each in [stuck, tab] {
         world.run(&["close", "--tab", &each]).succeeded();
     }
@@ -85,7 +85,7 @@ fn a_page_that_does_not_answer_times_out_with_4() {
 }
 
 #[test]
-fn a_slow_page_times_out_and_an_unreachable_one_says_so() {
+fn a_slow_page_times_out_and_an_unreachable_one_is_reported() {
     let (world, site) = (World::new(), FixtureSite::start());
     let slow = world.run(&["--json", "--timeout", "500ms", "open", &site.page("/slow?milliseconds=20000")]);
     assert_eq!(slow.failure(), ("TIMEOUT".to_owned(), 4));
@@ -99,7 +99,7 @@ fn a_slow_page_times_out_and_an_unreachable_one_says_so() {
 }
 
 #[test]
-fn tabs_are_listed_with_the_titles_they_have_now() {
+fn tabs_are_listed_with_current_titles() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
     let title = |world: &World| world.json(&["tabs"])["result"]["tabs"][0]["title"].clone();

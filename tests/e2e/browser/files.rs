@@ -14,11 +14,11 @@ fn refused(world: &World, arguments: &[&str]) {
 }
 
 #[test]
-fn t31_downloads_land_in_our_directory_or_where_they_were_wished_for() {
+fn t31_downloads_go_to_our_directory_or_the_requested_path() {
     launched(download);
 }
 
-/// Files that are asked for by name, by address and by what is pressed for them.
+/// Downloads by name, by URL and by a click.
 pub(crate) fn download(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/downloads/routes")]);
     let downloads = world.home().canonicalize().expect("there").join("state/downloads");
@@ -44,7 +44,7 @@ pub(crate) fn download(world: &World, site: &FixtureSite) {
     assert_eq!(world.files("state/downloads"), ["_.._evil.sh.download", "report-2.txt", "report.txt"]);
     let listed = world.run(&["downloads"]).succeeded();
     assert_eq!(listed.stdout.lines().count(), 5, "{listed:?}");
-    // What a click sets off is kept, too.
+    // A download that a click starts is saved too.
     let clicked = world.json(&["click", "#attribute"]);
     let kept = &clicked["result"]["downloads"][0];
     assert_eq!((&kept["name"], &kept["state"]), (&"renamed.txt".into(), &"complete".into()), "{clicked}");
@@ -87,6 +87,6 @@ pub(crate) fn stay_within_the_roots(world: &World, site: &FixtureSite) {
     assert_eq!(given["result"]["files"], serde_json::json!([{"name": "mine.txt", "bytes": 4}]));
     world.run(&["--root", &name, "upload", &secret, "--to", "#one"]).succeeded();
     assert_eq!(world.eval("document.getElementById('one').files[0].text()"), "secret");
-    // Declared roots take the place of the current directory.
+    // Declared roots replace the current directory.
     refused(world, &["--root", &name, "upload", "mine.txt", "--to", "#one"]);
 }

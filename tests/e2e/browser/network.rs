@@ -8,7 +8,7 @@ use crate::support::either_browser::launched;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
-/// What an expression in the page gives, as it is printed.
+/// Evaluates an expression that fetches; returns the printed value.
 fn fetched(world: &World, value: &str) -> String {
     world.eval(&format!("viaFetch('{value}')"))
 }
@@ -25,8 +25,8 @@ pub(crate) fn change_requests(world: &World, site: &FixtureSite) {
     assert!(listed.stdout.contains("/api/echo?value=one fetch 200"), "{listed:?}");
     let list = world.json(&["requests", "--type", "fetch"]);
     let number = list["result"]["requests"][0]["number"].to_string();
-    let told = world.run(&["request", &number]).succeeded();
-    assert!(told.stdout.contains("echo one") && told.stdout.contains("timing: "), "{told:?}");
+    let report = world.run(&["request", &number]).succeeded();
+    assert!(report.stdout.contains("echo one") && report.stdout.contains("timing: "), "{report:?}");
     let full = world.json(&["request", &number, "--save", "response-body", "--output", "body.txt"]);
     assert_eq!(full["result"]["status"], 200, "{full}");
     assert_eq!(fs::read_to_string(world.home().join("body.txt")).expect("saved"), "echo one");
@@ -36,7 +36,7 @@ pub(crate) fn change_requests(world: &World, site: &FixtureSite) {
     world.run(&["route", "value=tea", "--status", "418", "--body", "teapot", "--times", "1"]).succeeded();
     world.run(&["route", "value=never", "--abort", "connection-refused"]).succeeded();
     assert_eq!(fetched(world, "tea"), "418 teapot");
-    assert_eq!(fetched(world, "tea"), "200 echo tea", "once was asked for");
+    assert_eq!(fetched(world, "tea"), "200 echo tea", "the route applied once");
     assert_eq!(fetched(world, "never"), "fetch failed");
     let routes = world.run(&["route"]).succeeded();
     assert!(routes.stdout.contains("abort (ConnectionRefused) (hits: 1)"), "{routes:?}");
@@ -48,7 +48,7 @@ pub(crate) fn change_requests(world: &World, site: &FixtureSite) {
 }
 
 #[test]
-fn a_recorded_visit_is_replayed_without_network() {
+fn a_har_file_is_replayed_without_network() {
     launched(replay_a_visit);
 }
 
@@ -68,13 +68,13 @@ pub(crate) fn replay_a_visit(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/requests")]);
     assert_eq!(fetched(world, "kept"), "200 echo kept");
     assert_eq!(fetched(world, "other"), "fetch failed");
-    assert_eq!(site.request_count("/api/echo"), before, "no server was asked");
+    assert_eq!(site.request_count("/api/echo"), before, "no request reached the server");
     world.run(&["har", "live"]).succeeded();
     assert_eq!(fetched(world, "other"), "200 echo other");
 }
 
 #[test]
-fn a_tab_is_offline_has_headers_and_logs_in() {
+fn offline_mode_headers_and_http_auth_apply_to_a_tab() {
     launched(go_offline_and_log_in);
 }
 
@@ -91,19 +91,19 @@ pub(crate) fn go_offline_and_log_in(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/requests")]);
     let added = world.run(&["headers", "X-Added: here", "X-Api-Key: CANARY"]).succeeded();
     assert!(!added.stdout.contains("CANARY"), "{added:?}");
-    assert_eq!(world.eval("fetch('/api/headers').then((answer) => answer.text())"), "here");
+    assert_eq!(world.eval("fetch('/api/headers').then((response) => response.text())"), "here");
     let shown = world.run(&["headers"]).succeeded();
     assert!(shown.stdout.contains("X-Added: here") && shown.stdout.contains("X-Api-Key: •••"), "{shown:?}");
     world.run(&["headers", "--clear"]).succeeded();
-    assert_eq!(world.eval("fetch('/api/headers').then((answer) => answer.text())"), "absent");
+    assert_eq!(world.eval("fetch('/api/headers').then((response) => response.text())"), "absent");
 
     fs::write(world.home().join("password"), "secret\n").expect("written");
     let set = world.run(&["http-auth", "alice", "--password-file", "password"]).succeeded();
     assert!(set.stdout.contains("alice") && !set.stdout.contains("secret"), "{set:?}");
     world.open(&[&site.page("/auth/basic")]);
     assert_eq!(world.eval("document.getElementById('who').textContent"), "alice");
-    let told = world.json(&["http-auth"]);
-    assert_eq!(told["result"]["user"], json!("alice"), "{told}");
+    let report = world.json(&["http-auth"]);
+    assert_eq!(report["result"]["user"], json!("alice"), "{report}");
     world.run(&["http-auth", "--clear"]).succeeded();
     assert_eq!(world.run(&["--json", "http-auth", "alice"]).failure(), ("BAD_ARGS".to_owned(), 2));
 }

@@ -41,12 +41,12 @@ pub(crate) fn read_a_page(world: &World, site: &FixtureSite) {
         links["result"]["links"][0]["url"].as_str().is_some_and(|url| url.starts_with("http")),
         "{links}"
     );
-    let nobody = world.run(&["--json", "--timeout", "200ms", "get-text", "#nobody"]);
-    assert_eq!(nobody.failure(), ("SELECTOR_NOT_FOUND".to_owned(), 1), "{nobody:?}");
+    let absent = world.run(&["--json", "--timeout", "200ms", "get-text", "#absent"]);
+    assert_eq!(absent.failure(), ("SELECTOR_NOT_FOUND".to_owned(), 1), "{absent:?}");
 }
 
 #[test]
-fn a_page_is_pictured_and_printed() {
+fn a_page_is_saved_as_screenshot_and_pdf() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&["--window", "800x600", &site.page("/plain")]);
     let taken = world.json(&["screenshot", "-o", "view.png"]);
@@ -74,16 +74,20 @@ fn a_page_is_pictured_and_printed() {
 
 #[test]
 fn values_points_and_console_lines_are_shown() {
-    launched(tell_values);
+    launched(show_values);
 }
 
-pub(crate) fn tell_values(world: &World, site: &FixtureSite) {
+pub(crate) fn show_values(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/console/errors")]);
     world.run(&["console", "--clear"]).succeeded();
     world.run(&["click", "#log-line", "--then", "click", "#exception"]).succeeded();
     let lines = world.run(&["console"]).succeeded();
     assert!(lines.stdout.lines().count() >= 2, "{lines:?}");
-    assert_eq!(world.json(&["console"])["result"]["lines"], serde_json::json!([]), "told once");
+    assert_eq!(
+        world.json(&["console"])["result"]["lines"],
+        serde_json::json!([]),
+        "each line is listed once"
+    );
     let errors = world.run(&["errors"]).succeeded();
     assert!(errors.stdout.contains("Error"), "{errors:?}");
     let all = world.json(&["console", "--all", "--level", "error"]);

@@ -9,7 +9,7 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
 #[test]
-fn cookies_and_storage_are_kept_and_shown_with_discretion() {
+fn cookies_and_storage_values_are_masked_in_lists() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
     world.run(&["cookies", "set", "token", "canary", "--http-only", "--same-site", "lax"]).succeeded();
@@ -71,13 +71,13 @@ fn a_login_is_saved_and_loaded_into_another_browser() {
 }
 
 #[test]
-fn a_tab_is_another_device_and_runs_scripts_first() {
+fn a_tab_emulates_a_device_and_runs_init_scripts() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.page("/device")]);
     assert_eq!(world.run(&["emulate"]).succeeded().text(), "nothing is emulated");
-    let told =
+    let output =
         world.json(&["emulate", "--device", "Pixel 9", "--color-scheme", "dark", "--timezone", "Asia/Tokyo"]);
-    assert_eq!(told["result"]["viewport"]["width"], 412, "{told}");
+    assert_eq!(output["result"]["viewport"]["width"], 412, "{output}");
     let shown = world.run(&["emulate"]).succeeded();
     assert!(shown.stdout.contains("412x923") && shown.stdout.contains("Asia/Tokyo"), "{shown:?}");
     world.open(&[&site.page("/device")]);

@@ -9,20 +9,20 @@ use serde_json::Value;
 use crate::support::process::Process;
 use crate::support::world::{World, testkit_program};
 
-/// What Windows calls Chrome's program.
+/// The path of Chrome on Windows.
 const CHROME: &str = r"C:\Program Files\Google\Chrome\Application\chrome.exe";
 
-/// The Windows of a world.
+/// The fake Windows of a world.
 pub(crate) struct FakeWindows {
     root: PathBuf,
 }
 
 impl FakeWindows {
-    /// A world within WSL.
+    /// Puts a world into a fake WSL.
     pub(crate) fn around(world: World) -> (World, Self) {
         let root = world.home().join("windows");
         fs::create_dir(&root).expect("a directory");
-        // Windows ends a browser the hard way.
+        // The fake Windows kills browsers, so they leave files.
         world.expect_litter();
         let world = world
             .with("TABWIRE_FAKE_WINDOWS", root.to_string_lossy())
@@ -31,7 +31,7 @@ impl FakeWindows {
         (world, Self { root })
     }
 
-    /// The same with one loopback for both systems.
+    /// The same with mirrored networking: both systems share one loopback.
     pub(crate) fn mirrored(world: World) -> (World, Self) {
         let (world, windows) = Self::around(world);
         let tools = world.home().join("tools");
@@ -43,12 +43,12 @@ impl FakeWindows {
         (world.with("PATH", path), windows)
     }
 
-    /// Has PowerShell misbehave from now on.
+    /// Makes PowerShell fail in this way from now on.
     pub(crate) fn misbehave(&self, fault: &str) {
         fs::write(self.root.join("fault"), fault).expect("ours");
     }
 
-    /// Lists a process of this system as a browser of Windows that its user has started.
+    /// Lists a process of this system as a browser that the Windows user started.
     pub(crate) fn list_browser(&self, pid: i32, port: Option<u16>, profile: &str) {
         let browser = serde_json::json!({"pid": pid, "port": port, "headless": true, "executable": CHROME, "profile": profile});
         let processes = self.root.join("processes");
@@ -56,23 +56,23 @@ impl FakeWindows {
         fs::write(processes.join(pid.to_string()), browser.to_string()).expect("ours");
     }
 
-    /// What PowerShell was asked, in its order.
+    /// The requests to PowerShell, in order.
     pub(crate) fn asked(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.root.join("asked")).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
     }
 
-    /// What it was asked to do, in its order.
+    /// The verbs of those requests, in order.
     pub(crate) fn words(&self) -> Vec<String> {
         self.asked().iter().map(|asked| asked["do"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// How often it was asked to do something.
+    /// How many requests had this verb.
     pub(crate) fn count(&self, word: &str) -> usize {
         self.words().iter().filter(|asked| *asked == word).count()
     }
 
-    /// The main processes of browsers that run there.
+    /// The main processes of the browsers on the fake Windows.
     pub(crate) fn browsers(&self) -> Vec<Process> {
         let mark = format!("--user-data-dir={}", self.root.display());
         let is_main =
@@ -80,7 +80,7 @@ impl FakeWindows {
         Process::all().into_iter().filter(is_main).collect()
     }
 
-    /// The PowerShells of a world that run.
+    /// The running PowerShells of a world.
     pub(crate) fn powershells(&self) -> Vec<Process> {
         let home = self.root.parent().expect("a home").to_string_lossy().replace('/', "\\");
         let is_ours =

@@ -12,7 +12,7 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::process::{is_running, signal};
 use crate::support::world::{World, await_end};
 
-/// A program that ends with the test.
+/// A process that is killed on drop.
 struct Helper(Child);
 
 impl Drop for Helper {
@@ -22,14 +22,14 @@ impl Drop for Helper {
     }
 }
 
-/// Starts a program and gives the first line that it prints and that is wanted.
+/// Starts a program and returns the first printed line that matches.
 fn start(mut command: Command, wanted: impl Fn(&str) -> Option<String>) -> (Helper, String) {
     let name = format!("{command:?}");
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut helper = Helper(child.unwrap_or_else(|error| panic!("{name}: {error}; run `cargo xtask setup`")));
     let mut lines = BufReader::new(helper.0.stdout.take().expect("piped")).lines();
     let found = lines.by_ref().map_while(Result::ok).find_map(|line| wanted(&line));
-    // Whatever else it says is read, so that it never waits for a reader.
+    // Reads the rest of the output, so that the program never blocks on a full pipe.
     std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
     (helper, found.unwrap_or_else(|| panic!("{name} ended")))
 }
@@ -45,11 +45,11 @@ fn closing_a_reused_headed_browser_keeps_its_window() {
     let mut chrome = PortChrome::start_headed(&world, &["--user-data-dir", &profile]);
     let window = browser(&world);
     assert!(!window.command.contains("--headless"), "{window:?}");
-    // The window stays when the shim that had it opened is asked to end.
+    // The window stays when the shim that opened it gets a signal to end.
     signal(chrome.pid(), rustix::process::Signal::TERM);
     assert_eq!(chrome.end(), Some(0));
     assert!(is_running(window.pid));
-    // The next one uses it; Playwright closes its browser, and the window is still there.
+    // The next shim uses it; Playwright closes its browser, and the window stays.
     let more = ["--profile", &profile, "--window", "yes"];
     let mut launcher = Launcher::start(&world, "playwright-persistent", &more);
     assert!(!launcher.title(&site.page("/plain")).is_empty());
@@ -57,16 +57,16 @@ fn closing_a_reused_headed_browser_keeps_its_window() {
     launcher.close();
     await_end("the shim", 5, &playwrights);
     assert!(is_running(window.pid));
-    // A window is none without: that is refused.
+    // A headless launch on a headed browser is refused.
     let refused =
         world.run(&["chrome", "--headless", "--remote-debugging-port=0", "--user-data-dir", &profile]);
     assert_eq!((refused.code, refused.stderr.contains("PROFILE_LOCKED")), (1, true), "{refused:?}");
-    // Ended with the daemon, which keeps it for whoever comes next.
+    // Ended by the daemon, which keeps it running for other launchers.
     world.run(&["daemon", "stop"]).succeeded();
     await_end("the window", 10, &[window]);
 }
 
-/// Asks chromedriver; gives the value that it answers.
+/// Sends a request to chromedriver; returns the value of the response.
 fn drive(port: u16, method: &str, path: &str, body: &Value) -> Value {
     let body = body.to_string();
     let headers = format!(
@@ -83,7 +83,7 @@ fn drive(port: u16, method: &str, path: &str, body: &Value) -> Value {
 #[test]
 fn chromedriver_launches_it_and_finds_its_port_in_the_profile() {
     let (world, site) = (World::new(), FixtureSite::start());
-    // Chromedriver removes its profile while the browser may still write there.
+    // Chromedriver removes its profile while the browser may still write to it.
     world.expect_litter();
     let mut command = world.command("chromedriver", &["--port=0"]);
     command.env("TMPDIR", world.home().join("tmp"));

@@ -10,7 +10,7 @@ use crate::support::process::kill;
 use crate::support::world::{World, await_end};
 
 #[test]
-fn it_tells_its_version_and_what_is_missing() {
+fn the_shim_prints_version_help_and_missing_flags() {
     let world = World::new();
     let link = shim(&world).to_string_lossy().into_owned();
     // A copy under that name does the same as a link.
@@ -50,11 +50,11 @@ fn playwright_and_puppeteer_launch_it_by_pipe() {
         let mut launcher = Launcher::start(&world, tool, &[]);
         let title = launcher.title(&site.page("/plain"));
         assert!(!title.is_empty(), "{tool}");
-        assert_eq!(launcher.tell(&json!({"eval": "6 * 7"})), json!({"value": 42}), "{tool}");
+        assert_eq!(launcher.command(&json!({"eval": "6 * 7"})), json!({"value": 42}), "{tool}");
         let (browser, shims) = (browser(&world), shims(&world));
         assert_eq!(shims.len(), 1, "{tool}");
         launcher.close();
-        // The library has waited for its end, and the shim for the browser's.
+        // The library has waited for the shim's exit, and the shim for the browser's.
         await_end("the shim", 1, &shims);
         await_end("the browser", 5, &[browser]);
     }
@@ -80,6 +80,6 @@ fn nothing_is_orphaned_whatever_is_killed() {
             assert_eq!(launcher.next_line(), json!({"disconnected": true}), "{victim}");
         }
     }
-    // A killed daemon leaves its socket, which the next one replaces.
+    // A killed daemon leaves its socket, and the next daemon replaces it.
     world.run(&["daemon", "start"]).succeeded();
 }

@@ -1,4 +1,4 @@
-//! Node programs that launch the Chrome shim as their Chrome.
+//! Node programs that launch the Chrome shim as their browser.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,10 +14,10 @@ use crate::support::world::World;
 /// The binary under test.
 const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
 
-/// How long a shim or its browser may outlive whatever was killed.
+/// How long a shim or its browser may outlive the killed process.
 pub(crate) const ORPHAN_SECONDS: u64 = 5;
 
-/// A link to the binary under the name that makes it a Chrome.
+/// A link to the binary with the name that makes it run as the shim.
 pub(crate) fn shim(world: &World) -> PathBuf {
     let link = world.home().join("tabwire-chrome");
     if !link.exists() {
@@ -26,14 +26,14 @@ pub(crate) fn shim(world: &World) -> PathBuf {
     link
 }
 
-/// A directory for what launchers leave when they are killed.
+/// A directory for files that killed launchers leave.
 fn litter(world: &World) -> PathBuf {
     let directory = world.home().join("launchers");
     fs::create_dir_all(&directory).expect("a directory");
     directory
 }
 
-/// A script of the clients' directory, which is not started yet.
+/// A Node command for a script of `tests/clients`.
 fn node(world: &World, script: &[&str]) -> Command {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     assert!(
@@ -45,7 +45,7 @@ fn node(world: &World, script: &[&str]) -> Command {
     command
 }
 
-/// Runs a script to its end and gives the JSON it prints last.
+/// Runs a script to its end and returns the JSON that it prints last.
 pub(crate) fn run_script(world: &World, script: &str, more: &[&str]) -> Value {
     let output = node(world, &[script]).args(more).stderr(Stdio::inherit()).output().expect("node is there");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -53,7 +53,7 @@ pub(crate) fn run_script(world: &World, script: &str, more: &[&str]) -> Value {
     serde_json::from_str(last).unwrap_or_else(|_| panic!("{script} {more:?}: {text}\n{}", world.log()))
 }
 
-/// Runs a module of a few lines to its end and gives the JSON it prints last.
+/// Runs a short module to its end and returns the JSON that it prints last.
 pub(crate) fn run_code(world: &World, code: &str) -> Value {
     let command = ["--input-type=module", "--eval", code];
     let output = node(world, &command).stderr(Stdio::inherit()).output().expect("node is there");
@@ -67,19 +67,19 @@ pub(crate) struct Launcher {
     child: Child,
     lines: BufReader<ChildStdout>,
     name: String,
-    /// The process that it says has launched the shim, or is it.
+    /// The pid of the MCP server that the script reports, if it started one.
     named: Option<i32>,
 }
 
 impl Launcher {
     /// Launches through the shim, and waits until the library has its browser.
     pub(crate) fn start(world: &World, tool: &str, more: &[&str]) -> Self {
-        Self::start_script(world, "chrome-launcher.mjs", tool, more)
+        Self::start_script(world, "launch/chrome-launcher.mjs", tool, more)
     }
 
     /// Starts an MCP server that launches the shim when it is first needed.
     pub(crate) fn start_server(world: &World, tool: &str, more: &[&str]) -> Self {
-        Self::start_script(world, "mcp-launcher.mjs", tool, more)
+        Self::start_script(world, "launch/mcp-launcher.mjs", tool, more)
     }
 
     fn start_script(world: &World, script: &str, tool: &str, more: &[&str]) -> Self {
@@ -90,7 +90,7 @@ impl Launcher {
         launcher
     }
 
-    /// Launches through the shim, whatever comes of it.
+    /// Starts the script and does not wait for the browser.
     fn begin(world: &World, script: &str, tool: &str, more: &[&str]) -> Self {
         let mut command = node(world, &[script]);
         let mut child = command
@@ -105,15 +105,15 @@ impl Launcher {
         Self { child, lines, name: tool.to_owned(), named: None }
     }
 
-    /// What it says next; its own deadlines bound this.
+    /// The next printed line; the script has its own deadlines.
     pub(crate) fn next_line(&mut self) -> Value {
         let mut line = String::new();
         self.lines.read_line(&mut line).expect("readable");
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("{} ended: {line}", self.name))
     }
 
-    /// Tells it to do something and gives what came of it. That it was disconnected meanwhile is passed over.
-    pub(crate) fn tell(&mut self, command: &Value) -> Value {
+    /// Sends a command and returns its result. Ignores notices of disconnection.
+    pub(crate) fn command(&mut self, command: &Value) -> Value {
         writeln!(self.child.stdin.as_mut().expect("piped"), "{command}").expect("it listens");
         loop {
             let line = self.next_line();
@@ -123,25 +123,25 @@ impl Launcher {
         }
     }
 
-    /// Opens a page and gives its title.
+    /// Opens a page and returns its title.
     pub(crate) fn title(&mut self, url: &str) -> String {
-        let response = self.tell(&json!({"title": url}));
+        let response = self.command(&json!({"title": url}));
         response["title"].as_str().unwrap_or_else(|| panic!("{}: {response}", self.name)).to_owned()
     }
 
-    /// Closes its browser and ends.
+    /// Closes the browser and waits for the script's exit.
     pub(crate) fn close(mut self) {
-        assert_eq!(self.tell(&json!({"close": true})), json!({"closed": true}), "{}", self.name);
+        assert_eq!(self.command(&json!({"close": true})), json!({"closed": true}), "{}", self.name);
         let status = self.child.wait().expect("our own child");
         assert!(status.success(), "{}: {status}", self.name);
     }
 
-    /// The MCP server that it has started.
+    /// The pid of the MCP server that the script started.
     pub(crate) fn server(&self) -> i32 {
         self.named.expect("a server")
     }
 
-    /// Its process.
+    /// The pid of the script.
     pub(crate) fn pid(&self) -> i32 {
         i32::try_from(self.child.id()).expect("a process number")
     }
@@ -154,13 +154,13 @@ impl Drop for Launcher {
     }
 }
 
-/// The shims of a world that run.
+/// The running shims of a world.
 pub(crate) fn shims(world: &World) -> Vec<Process> {
     let path = shim(world).to_string_lossy().into_owned();
     Process::all().into_iter().filter(|process| process.command.starts_with(&path)).collect()
 }
 
-/// The main process of the only browser of a world.
+/// The main process of the world's only browser.
 pub(crate) fn browser(world: &World) -> Process {
     let found = find_eventually(10, || {
         let all = world.browser_processes();

@@ -12,10 +12,10 @@ use crate::support::cdp_client::CdpClient;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::{World, await_end};
 
-/// A word that is part of what passes, and of nothing else.
+/// A word that occurs in the traffic only.
 const SECRET: &str = "correct-horse-battery";
 
-/// The lines of the only file of frames in a directory.
+/// The lines of the only frame file in a directory.
 fn frames(directory: &Path) -> Vec<Value> {
     let files: Vec<PathBuf> =
         fs::read_dir(directory).expect("it is there").flatten().map(|entry| entry.path()).collect();
@@ -26,13 +26,13 @@ fn frames(directory: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// Whether a client asked for something.
+/// Whether a client sent this method.
 fn has_asked(frames: &[Value], method: &str) -> bool {
     frames.iter().any(|line| line["from"] == "client" && line["frame"]["method"] == method)
 }
 
 #[test]
-fn a_launcher_by_pipe_is_logged_and_its_frames_where_that_is_wanted() {
+fn a_pipe_launcher_is_logged_with_frames_on_request() {
     let (world, site) = (World::new(), FixtureSite::start());
     let log = world.home().join("pipe.log");
     let directory = world.home().join("frames");
@@ -62,12 +62,13 @@ fn a_launcher_by_pipe_is_logged_and_its_frames_where_that_is_wanted() {
     }
     let frames = frames(&directory);
     assert!(has_asked(&frames, "Page.navigate") && has_asked(&frames, "Browser.close"));
-    let is_told = |line: &Value| line["from"] == "browser" && line["frame"]["result"]["frameId"].is_string();
-    assert!(frames.iter().any(is_told), "what the browser says is there too");
+    let is_reported =
+        |line: &Value| line["from"] == "browser" && line["frame"]["result"]["frameId"].is_string();
+    assert!(frames.iter().any(is_reported), "frames of the browser are logged too");
 }
 
 #[test]
-fn on_a_port_all_is_logged_when_asked_for_and_secrets_only_among_frames() {
+fn a_port_is_logged_on_request_with_secrets_only_in_frames() {
     let world = World::new();
     let directory = world.home().join("frames");
     let mut bad = world.command(env!("CARGO_BIN_EXE_tabwire"), &["chrome", "--remote-debugging-port=0"]);
@@ -75,7 +76,7 @@ fn on_a_port_all_is_logged_when_asked_for_and_secrets_only_among_frames() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("`important` or `all`"));
     let say = json!({"expression": format!("'{SECRET}'.length"), "returnByValue": true});
-    // Without being asked, nothing is said of what is asked.
+    // By default the log contains no methods.
     let chrome = PortChrome::start(&world, &[]);
     let mut client = CdpClient::connect(&chrome.address);
     let page = client.open_page("about:blank");

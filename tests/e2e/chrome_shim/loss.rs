@@ -14,7 +14,7 @@ use crate::support::process::{is_running, kill, signal};
 use crate::support::wait::eventually;
 use crate::support::world::{World, await_end};
 
-/// A directory for a profile in a world.
+/// A profile directory in a world.
 fn profile(world: &World, name: &str) -> String {
     world.home().join(name).to_string_lossy().into_owned()
 }
@@ -37,7 +37,7 @@ fn a_pipe_client_notices_a_killed_browser_and_relaunches_it() {
         assert_eq!(launcher.next_line(), json!({"disconnected": true}), "{tool} {arguments}");
         await_end("the shim", ORPHAN_SECONDS, &first_shims);
         drop(launcher);
-        // On the profile that the killed one has left as it was.
+        // On the profile that the killed browser left.
         if tool == "playwright-persistent" {
             let mut again = Launcher::start(&world, tool, &more);
             assert!(!again.title(&site.page("/plain")).is_empty(), "{tool}");
@@ -63,7 +63,7 @@ fn a_port_client_continues_in_a_new_browser_after_a_kill() {
     eventually("the loss is noticed", 15, || {
         std::fs::read_to_string(&log).is_ok_and(|log| log.contains("runtimeState=\"degraded\""))
     });
-    assert_eq!(launcher.tell(&json!({"fresh": true})), json!({"fresh": true}));
+    assert_eq!(launcher.command(&json!({"fresh": true})), json!({"fresh": true}));
     assert!(!launcher.title(&site.page("/plain")).is_empty());
     let second = browser(&world);
     assert_ne!(second.pid, first.pid);
@@ -93,7 +93,7 @@ fn nothing_is_orphaned_when_playwright_or_an_mcp_server_is_killed() {
             }
             Some(open) => {
                 let mut launcher = Launcher::start_server(&world, tool, &["--profile", &directory]);
-                let opened = launcher.tell(&json!({"call": open, "arguments": {"url": page}}));
+                let opened = launcher.command(&json!({"call": open, "arguments": {"url": page}}));
                 assert_eq!(opened["failed"], false, "{tool}: {opened}");
                 let server = launcher.server();
                 (launcher, server)
@@ -118,7 +118,7 @@ fn a_port_shim_outlives_a_killed_daemon_until_the_next_request() {
     kill(world.daemon_pid());
     await_end("the browser after its daemon", ORPHAN_SECONDS, &[first]);
     assert!(is_running(chrome.pid()), "{}\n{}", chrome.log(), world.log());
-    // All that is asked meanwhile waits for the browser that the first question brings back, and is answered once.
+    // Requests wait for the browser that the first of them restarts, and each gets one response.
     let asked: Vec<u64> = ["Target.getTargets", "Browser.getVersion", "Target.getBrowserContexts"]
         .into_iter()
         .map(|method| client.send(method, json!({}), None))
@@ -126,17 +126,17 @@ fn a_port_shim_outlives_a_killed_daemon_until_the_next_request() {
     let deadline = Instant::now() + Duration::from_secs(40);
     let mut responses = BTreeMap::new();
     while responses.len() < asked.len() {
-        let message = client.read_message(deadline).expect("it is there").expect("all are answered");
+        let message = client.read_message(deadline).expect("it is there").expect("a response for each");
         if let Some(id) = message["id"].as_u64() {
             assert!(message["result"].is_object(), "{message}");
             assert!(
                 asked.contains(&id) && responses.insert(id, ()).is_none(),
-                "each is answered once: {message}"
+                "one response each: {message}"
             );
         }
     }
     assert!(chrome.log().contains("recoveryAttempt=1") && !chrome.log().contains("recoveryAttempt=2"));
-    // Asked to end while its browser is gone, it ends, and starts none for that.
+    // A signal while the browser is gone ends the shim and starts no browser.
     kill(browser(&world).pid);
     chrome.degrades(2);
     signal(chrome.pid(), rustix::process::Signal::TERM);
@@ -153,27 +153,31 @@ fn recovery_prefers_a_live_browser_on_the_profile() {
     let mut client = CdpClient::connect(&chrome.address);
     kill(browser(&world).pid);
     chrome.degrades(1);
-    // Somebody else starts a browser on the profile meanwhile.
+    // Another launcher starts a browser on the profile meanwhile.
     let mut other = Launcher::start(&world, "puppeteer-pipe", &["--profile", &directory]);
     let theirs = browser(&world);
     client.call("Browser.getVersion", json!({}), None);
     assert!(chrome.log().contains("recoveryResult=\"attached\""), "{}", chrome.log());
     assert_eq!(browser(&world).pid, theirs.pid);
-    assert_eq!(other.tell(&json!({"fresh": true})), json!({"fresh": true}));
+    assert_eq!(other.command(&json!({"fresh": true})), json!({"fresh": true}));
     drop(chrome);
-    assert_eq!(other.tell(&json!({"eval": "6 * 7"})), json!({"value": 42}), "it is the other's still");
+    assert_eq!(
+        other.command(&json!({"eval": "6 * 7"})),
+        json!({"value": 42}),
+        "the other launcher keeps the browser"
+    );
     other.close();
     await_end("the browser", ORPHAN_SECONDS, &[theirs]);
 }
 
 #[test]
-fn what_stands_in_the_way_of_a_start_is_said_and_nothing_is_started() {
+fn a_start_that_cannot_work_is_refused_with_the_reason() {
     let world = World::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = format!("--remote-debugging-port={}", taken.local_addr().expect("bound").port());
     let refused = world.run(&["chrome", "--headless", &port]);
     assert_eq!((refused.code, refused.stderr.contains("Listening on")), (1, true), "{refused:?}");
-    // A browser of somebody else's that nobody can attach to.
+    // A browser of another program, without a port to attach to.
     let mut other = Chromium::without_port();
     let directory = other.profile().to_string_lossy().into_owned();
     let refused =

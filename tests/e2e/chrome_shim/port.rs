@@ -16,16 +16,16 @@ use crate::support::process::{Process, is_running, kill, signal};
 use crate::support::wait::{eventually, find_eventually};
 use crate::support::world::{World, await_end};
 
-/// What a shim's own requests are numbered from; no client may ever see one.
+/// The shim numbers its own requests from here; no client may see such an id.
 const OWN_IDS: u64 = 9_000_000_000_000;
 
-/// A directory for a profile in a world.
+/// A profile directory in a world.
 fn profile(world: &World) -> String {
     world.home().join("profile").to_string_lossy().into_owned()
 }
 
 #[test]
-fn a_port_is_served_as_chrome_serves_it() {
+fn a_port_serves_discovery_and_closing_like_chrome() {
     let (world, site) = (World::new(), FixtureSite::start());
     let directory = profile(&world);
     let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
@@ -35,7 +35,7 @@ fn a_port_is_served_as_chrome_serves_it() {
     let version = chrome.json("/json/version");
     assert!(version["Browser"].as_str().is_some_and(|name| name.contains("Chrome/")), "{version}");
     assert_eq!(version["webSocketDebuggerUrl"], chrome.address);
-    // A page of somebody's, and how the list tells of it.
+    // A page of a client, and its entry in the list.
     let mut client = CdpClient::connect(&chrome.address);
     let page = client.open_page(&site.page("/plain"));
     assert_eq!(client.evaluate("6 * 7", &page.session), 42);
@@ -50,17 +50,17 @@ fn a_port_is_served_as_chrome_serves_it() {
     let made: Value = serde_json::from_str(&made).expect("JSON");
     let close = format!("/json/close/{}", made["id"].as_str().expect("an id"));
     assert_eq!(chrome.http("PUT", &close, "Host: 127.0.0.1\r\n"), (200, "Target is closing".to_owned()));
-    // What a web page could send is refused.
+    // Requests that a web page could send are refused.
     assert_eq!(chrome.http("GET", "/json/version", "Host: evil.test\r\n").0, 403);
     assert_eq!(chrome.http("GET", "/json/new?about:blank", "Host: localhost\r\n").0, 405);
     let handshake = "Host: localhost\r\nOrigin: http://evil.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                      Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
     assert_eq!(chrome.http("GET", chrome.path(), handshake).0, 403);
     assert_eq!(chrome.http("GET", "/devtools/browser/other", handshake).0, 404);
-    // It is told of, and nothing that a doctor would mend.
+    // `status` lists the browser, and `doctor` has nothing to fix.
     let browser = browser(&world);
     let status = world.json(&["status"]);
-    let held = &status["stand_ins"][0];
+    let held = &status["shim_browsers"][0];
     assert_eq!(
         (&held["ownership"], &held["headless"], &held["pid"]),
         (&json!("launched"), &json!(true), &json!(browser.pid)),
@@ -68,13 +68,13 @@ fn a_port_is_served_as_chrome_serves_it() {
     );
     assert!(
         held["lines"].as_u64().is_some_and(|lines| lines >= 2),
-        "one of its own and one of its client: {held}"
+        "one session of the shim and one of its client: {held}"
     );
     assert!(world.run(&["status"]).succeeded().stdout.contains(&directory));
     let doctor = world.run(&["doctor"]);
     assert!(!doctor.stdout.contains("runs without its keeper"), "{doctor:?}");
     assert!(doctor.stdout.contains("One browser runs; dead ones left nothing"), "{doctor:?}");
-    // Closing the browser ends it all.
+    // `Browser.close` ends browser and shim.
     assert_eq!(client.call("Browser.close", json!({}), None), json!({}));
     assert_eq!(chrome.end(), Some(0));
     await_end("the browser", 5, &[browser]);
@@ -86,7 +86,7 @@ fn a_port_is_served_as_chrome_serves_it() {
     }
 }
 
-/// What differs between two browsers that are the same, ids and ports, is taken out of what their ports tell.
+/// Removes ids and ports from a listing, so that two browsers can be compared.
 fn compared(value: Value, port: u16) -> Value {
     let mut ids = Vec::new();
     let entries = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
@@ -102,13 +102,13 @@ fn compared(value: Value, port: u16) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Asks a debugging port as its own clients do.
+/// Sends a request to a debugging port as its own clients do.
 fn ask(port: u16, method: &str, path: &str, headers: &str) -> (u16, String) {
     ask_port(port, method, path, &format!("Host: 127.0.0.1:{port}\r\n{headers}"))
 }
 
-/// What a port lists, without what differs from one browser to another.
-fn told(port: u16, path: &str) -> Value {
+/// What a port lists, without ids and ports.
+fn listing(port: u16, path: &str) -> Value {
     let (status, body) = ask(port, "GET", path, "");
     assert_eq!(status, 200, "{path}: {body}");
     match compared(serde_json::from_str(&body).expect("JSON"), port) {
@@ -117,7 +117,7 @@ fn told(port: u16, path: &str) -> Value {
     }
 }
 
-/// Where descriptions of protocols are kept.
+/// The directory of saved protocol descriptions.
 fn protocols(world: &World) -> PathBuf {
     world.home().join("state/protocols")
 }
@@ -127,30 +127,34 @@ fn the_protocol_description_is_fetched_once_for_every_shim() {
     let world = World::new();
     let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
     let only = browser(&world);
-    // A crowd is answered by one browser more, which is gone afterwards.
+    // Concurrent requests are served by one extra browser, which ends afterwards.
     let port = chrome.port();
     let asking: Vec<_> =
         (0..8).map(|_| std::thread::spawn(move || ask(port, "GET", "/json/protocol", ""))).collect();
-    let told: Vec<_> = asking.into_iter().map(|asking| asking.join().expect("an answer")).collect();
-    assert!(told.iter().all(|one| *one == told[0]) && told[0].0 == 200 && told[0].1.len() > 100_000);
+    let responses: Vec<_> = asking.into_iter().map(|asking| asking.join().expect("a response")).collect();
+    assert!(
+        responses.iter().all(|one| *one == responses[0])
+            && responses[0].0 == 200
+            && responses[0].1.len() > 100_000
+    );
     let kept = || fs::read_dir(protocols(&world)).expect("it is there").flatten().map(|entry| entry.path());
     let files: Vec<PathBuf> = kept().filter(|path| path.extension().is_some()).collect();
     assert_eq!(files.len(), 1, "{files:?}");
     let has_port = |process: &Process| process.command.contains("--remote-debugging-port=0");
-    assert!(!world.browser_processes().iter().any(has_port), "the browser that was asked is gone");
+    assert!(!world.browser_processes().iter().any(has_port), "the extra browser is gone");
     assert!(world.files("runtime/profiles").is_empty(), "and its profile");
     assert_eq!(browser(&world).pid, only.pid);
-    // What is kept is told, also by another shim; what is broken is asked for again.
+    // The saved description also serves other shims; a damaged one is fetched again.
     fs::write(&files[0], "{\"kept\": true}").expect("ours");
     assert_eq!(chrome.json("/json/protocol"), json!({"kept": true}));
     let second = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
     assert_eq!(second.json("/json/protocol"), json!({"kept": true}));
     fs::write(&files[0], "{\"kept\": tr").expect("ours");
-    assert_eq!(ask(port, "GET", "/json/protocol", ""), told[0]);
+    assert_eq!(ask(port, "GET", "/json/protocol", ""), responses[0]);
 }
 
 #[test]
-fn a_port_answers_as_chromiums_own() {
+fn a_port_responds_as_chromiums_own() {
     let (world, chromium) = (World::new(), Chromium::with_port());
     let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world), "about:blank"]);
     let (ours, theirs) = (chrome.port(), chromium.port());
@@ -173,11 +177,11 @@ fn a_port_answers_as_chromiums_own() {
         ("GET", "/devtools/page/XX", handshake),
     ] {
         let (one, other) = (ask(ours, method, path, headers), ask(theirs, method, path, headers));
-        // Some are a megabyte long: their beginnings tell enough.
+        // Some bodies are a megabyte long: their beginnings are enough.
         let start = |(status, body): &(u16, String)| (*status, body.chars().take(400).collect::<String>());
         assert!(one == other, "{method} {path}: {:?} {:?}", start(&one), start(&other));
     }
-    // Whoever knows it under another name of this machine is told of that.
+    // The `Host` header decides which host name the listed URLs have.
     let named = |port| ask_port(port, "GET", "/json/version", &format!("Host: localhost:{port}\r\n")).1;
     for port in [ours, theirs] {
         assert!(
@@ -190,35 +194,36 @@ fn a_port_answers_as_chromiums_own() {
         // Both may still be loading their first page.
         let (mut one, mut other) = (Value::Null, Value::Null);
         let is_same = find_eventually(10, || {
-            (one, other) = (told(ours, path), told(theirs, path));
+            (one, other) = (listing(ours, path), listing(theirs, path));
             (one == other).then_some(())
         });
         assert!(is_same.is_some(), "{path}: {one:#} {other:#}");
     }
 }
 
-/// Opens a page over HTTP and uses its own websocket: no cdp session is seen on it, and it ends with its page.
+/// Opens a page over HTTP and uses its websocket: messages have no `sessionId`, and it closes with its page.
 fn use_page_socket(port: u16, name: &str, site: &FixtureSite) {
     let (status, made) = ask(port, "PUT", &format!("/json/new?{}", site.page("/plain")), "");
     assert_eq!(status, 200, "{name}: {made}");
     let made: Value = serde_json::from_str(&made).expect("JSON");
     let mut page = CdpClient::connect(made["webSocketDebuggerUrl"].as_str().expect("an address"));
-    // Or else the end of this load is taken for that of the next, and the page is closed in the middle of it.
+    // Wait for the first load. Otherwise its end could be taken for that of the next load, and the page would
+    // close during it.
     let state = json!({"expression": "document.readyState + location.pathname"});
     eventually("the page has loaded", 10, || {
         page.ask("Runtime.evaluate", state.clone(), None)["result"]["result"]["value"] == "complete/plain"
     });
     page.call("Page.enable", json!({}), None);
-    let answer = page.ask("Runtime.evaluate", json!({"expression": "6 * 7"}), None);
-    let value = &answer["result"]["result"]["value"];
-    assert_eq!((value, answer.get("sessionId")), (&json!(42), None), "{name}: {answer}");
+    let response = page.ask("Runtime.evaluate", json!({"expression": "6 * 7"}), None);
+    let value = &response["result"]["result"]["value"];
+    assert_eq!((value, response.get("sessionId")), (&json!(42), None), "{name}: {response}");
     page.call("Page.navigate", json!({"url": site.page("/form")}), None);
     let event = page.event("Page.loadEventFired", |_| true);
     assert_eq!(event.get("sessionId"), None, "{name}: {event}");
     let target = made["id"].as_str().expect("an id");
     for (verb, done) in [("activate", "Target activated"), ("close", "Target is closing")] {
-        let told = ask(port, "GET", &format!("/json/{verb}/{target}"), "");
-        assert_eq!(told, (200, done.to_owned()), "{name}");
+        let response = ask(port, "GET", &format!("/json/{verb}/{target}"), "");
+        assert_eq!(response, (200, done.to_owned()), "{name}");
     }
     let deadline = Instant::now() + Duration::from_secs(10);
     while let Ok(Some(_)) = page.read_message(deadline) {}
@@ -247,16 +252,16 @@ fn puppeteer_launches_it_by_port_and_by_both_at_once() {
     }
 }
 
-/// Connects and wants to be attached to everything, as Playwright does.
+/// Connects with auto-attach, as Playwright does.
 fn attached_client(chrome: &PortChrome) -> CdpClient {
     let mut client = CdpClient::connect(&chrome.address);
-    let wish = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
-    client.call("Target.setAutoAttach", wish, None);
+    let auto_attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+    client.call("Target.setAutoAttach", auto_attach, None);
     client
 }
 
 #[test]
-fn the_next_request_brings_a_lost_browser_back() {
+fn the_next_request_restarts_a_lost_browser() {
     let world = World::new();
     world.expect_litter();
     let mut chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
@@ -273,20 +278,21 @@ fn the_next_request_brings_a_lost_browser_back() {
     );
     let first = browser(&world);
     kill(first.pid);
-    // What was asked is answered, what was attached is detached.
-    let answer = client.answer(pending);
+    // The pending command gets an error, and attached sessions are detached.
+    let response = client.response(pending);
     assert!(
-        answer["error"]["message"].as_str().is_some_and(|text| text.contains("BROWSER_GONE")),
-        "{answer}"
+        response["error"]["message"].as_str().is_some_and(|text| text.contains("BROWSER_GONE")),
+        "{response}"
     );
     client.event("Target.detachedFromTarget", |event| event["params"]["sessionId"] == session);
     chrome.degrades(1);
-    // Closing a browser that is gone is answered here, and starts none.
+    // `Browser.close` without a browser gets a response from the shim, and starts none.
     assert_eq!(client.call("Browser.close", json!({}), None), json!({}));
-    // A browser that had been started would stay.
+    // A started browser would keep running.
     eventually("no browser is there", 5, || world.browser_processes().is_empty());
     assert!(is_running(chrome.pid()));
-    // The next request brings one back, and what the client wished for is in force before it is sent.
+    // The next request restarts the browser. The shim replays the client's auto-attach before it sends the
+    // request.
     let target = client.call("Target.createTarget", json!({"url": "about:blank"}), None)["targetId"].clone();
     let attached =
         client.event("Target.attachedToTarget", |event| event["params"]["targetInfo"]["targetId"] == target);
@@ -304,7 +310,7 @@ fn the_next_request_brings_a_lost_browser_back() {
     ] {
         assert!(log.contains(field), "{field} in {log}");
     }
-    // Asked to end, it ends its browser first.
+    // A signal ends the browser first, then the shim.
     let second = browser(&world);
     signal(chrome.pid(), rustix::process::Signal::TERM);
     assert_eq!(chrome.end(), Some(0));
@@ -324,13 +330,13 @@ fn a_shim_survives_a_killed_daemon_and_ends_with_a_lost_browser() {
     chrome.degrades(1);
     let found = client.call("Browser.getVersion", json!({}), None);
     assert!(found["product"].as_str().is_some_and(|product| product.contains("Chrome/")), "{found}");
-    // Without its program there is nobody to ask for the protocol, which is said and harms nothing.
+    // Without its program the protocol cannot be fetched. The error says so, and nothing else fails.
     fs::remove_file(&program).expect("ours");
     let (status, body) = ask(chrome.port(), "GET", "/json/protocol", "");
-    let told: Value = serde_json::from_str(&body).expect("JSON");
-    assert_eq!((status, told["error"]["message"].is_string()), (500, true), "{told}");
+    let failure: Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!((status, failure["error"]["message"].is_string()), (500, true), "{failure}");
     client.call("Browser.getVersion", json!({}), None);
-    // Nor is there another browser to be had.
+    // Another browser cannot be started either.
     kill(browser(&world).pid);
     chrome.degrades(2);
     client.send("Browser.getVersion", json!({}), None);
@@ -340,7 +346,7 @@ fn a_shim_survives_a_killed_daemon_and_ends_with_a_lost_browser() {
 }
 
 #[test]
-fn nothing_is_orphaned_on_a_port_either() {
+fn nothing_is_orphaned_on_a_port() {
     let world = World::new();
     world.expect_litter();
     for victim in ["shim", "launcher"] {
@@ -353,7 +359,7 @@ fn nothing_is_orphaned_on_a_port_either() {
 }
 
 #[test]
-fn one_profile_is_one_browser_for_every_launcher() {
+fn launchers_on_one_profile_share_one_browser() {
     let (world, site) = (World::new(), FixtureSite::start());
     let directory = profile(&world);
     let mut first = Launcher::start(&world, "playwright-persistent", &["--profile", &directory]);
@@ -373,16 +379,16 @@ fn one_profile_is_one_browser_for_every_launcher() {
         headed.stderr.contains("without a window") && headed.stderr.contains("PROFILE_LOCKED"),
         "{headed:?}"
     );
-    // The first one out leaves it to the other.
+    // When the first launcher leaves, the other keeps the browser.
     first.close();
     assert!(is_running(only.pid));
-    assert_eq!(second.tell(&json!({"eval": "6 * 7"})), json!({"value": 42}));
+    assert_eq!(second.command(&json!({"eval": "6 * 7"})), json!({"value": 42}));
     second.close();
     await_end("the browser", 5, &[only]);
 }
 
 #[test]
-fn a_browser_that_ran_before_is_used_and_left_running() {
+fn a_running_browser_is_used_and_left_running() {
     let (world, chromium) = (World::new(), Chromium::with_port());
     let directory = chromium.profile().to_string_lossy().into_owned();
     let active = fs::read_to_string(chromium.profile().join("DevToolsActivePort")).expect("it is there");
@@ -391,16 +397,16 @@ fn a_browser_that_ran_before_is_used_and_left_running() {
     let log = chrome.log();
     assert!(log.contains("ownership=attached"), "{log}");
     assert!(log.contains(&format!("resolvedDebugPort={own_port}")), "{log}");
-    // Its own port is asked what it speaks; nothing is started for that.
-    let told = ask(chrome.port(), "GET", "/json/protocol", "");
-    assert!(told == ask(chromium.port(), "GET", "/json/protocol", ""), "{}", told.1.len());
+    // The attached browser's own port provides the protocol; no browser is started.
+    let response = ask(chrome.port(), "GET", "/json/protocol", "");
+    assert!(response == ask(chromium.port(), "GET", "/json/protocol", ""), "{}", response.1.len());
     assert!(!protocols(&world).exists());
     let mut client = CdpClient::connect(&chrome.address);
     client.call("Browser.close", json!({}), None);
     assert_eq!(chrome.end(), Some(0));
     assert!(TcpStream::connect(("127.0.0.1", own_port.parse::<u16>().expect("a port"))).is_ok());
     let now = fs::read_to_string(chromium.profile().join("DevToolsActivePort")).expect("it is there");
-    assert_eq!(now, active, "a file of another's is left alone");
+    assert_eq!(now, active, "the other browser's file is unchanged");
 }
 
 #[test]

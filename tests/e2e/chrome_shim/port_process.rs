@@ -1,4 +1,4 @@
-//! A Chrome shim on a port, started by the test.
+//! A Chrome shim with a debugging port, started by the test.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,11 +13,11 @@ use crate::chrome_shim::launcher::shim;
 use crate::support::wait::{eventually, find_eventually};
 use crate::support::world::World;
 
-/// A shim that listens on a port, started by the test itself.
+/// A running shim with a debugging port.
 pub(crate) struct PortChrome {
     child: Child,
     pub(crate) address: String,
-    /// What it said on stderr before that.
+    /// What it printed to stderr before its address.
     pub(crate) said: Vec<String>,
     log: PathBuf,
 }
@@ -47,7 +47,7 @@ impl PortChrome {
             }
             said.push(line);
         };
-        // Whatever else it says is read, so that it never waits for a reader.
+        // Reads the rest of the output, so that the shim never blocks on a full pipe.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         Self { child, address, said, log }
     }
@@ -66,7 +66,7 @@ impl PortChrome {
         &self.address[at..]
     }
 
-    /// Waits until it has noticed a loss so many times.
+    /// Waits until it has noticed this many losses.
     pub(crate) fn degrades(&self, times: usize) {
         eventually("it notices the loss", 15, || {
             self.log().matches("runtimeState=\"degraded\"").count() == times
@@ -77,7 +77,7 @@ impl PortChrome {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Asks over HTTP; gives the status and the body.
+    /// Sends an HTTP request; returns status and body.
     pub(crate) fn http(&self, method: &str, path: &str, headers: &str) -> (u16, String) {
         ask_port(self.port(), method, path, headers)
     }
@@ -88,7 +88,7 @@ impl PortChrome {
         serde_json::from_str(&body).expect("JSON")
     }
 
-    /// Waits for its end and gives its exit code.
+    /// Waits for its exit; returns the exit code.
     pub(crate) fn end(&mut self) -> Option<i32> {
         find_eventually(20, || self.child.try_wait().expect("our own child")).expect("it ends").code()
     }
@@ -101,7 +101,7 @@ impl Drop for PortChrome {
     }
 }
 
-/// Asks a debugging port over HTTP; gives the status and the body.
+/// Sends an HTTP request to a debugging port; returns status and body.
 pub(crate) fn ask_port(port: u16, method: &str, path: &str, headers: &str) -> (u16, String) {
     ask_with(port, method, path, headers, "")
 }
@@ -111,12 +111,12 @@ pub(crate) fn ask_with(port: u16, method: &str, path: &str, headers: &str, body:
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
     write!(stream, "{method} {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n{body}").expect("it reads");
-    // Chrome keeps the connection whatever it is told, so the body is read by its length.
+    // Chrome ignores `Connection: close`, so the body is read by its length.
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
     while !head.ends_with("\r\n\r\n") {
         let start = head.len();
-        assert!(reader.read_line(&mut head).expect("it answers") > 0, "no whole head: {head}");
+        assert!(reader.read_line(&mut head).expect("it responds") > 0, "no whole head: {head}");
         if let Some(value) = head[start..].to_ascii_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().expect("a length");
         }

@@ -11,11 +11,11 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::wait::eventually;
 use crate::support::world::World;
 
-/// What the page calls the link and the profile.
+/// The link and the profile in the page's examples.
 const LINK: &str = "/home/me/bin/tabwire-chrome";
 const PROFILE: &str = "/home/me/profile";
 
-/// The code blocks of one recipe, with this world's paths in them.
+/// The code blocks of one recipe, with this world's paths.
 pub(crate) fn recipe(world: &World, heading: &str) -> Vec<String> {
     let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/chrome-executable.md");
     let text = std::fs::read_to_string(page).expect("the page is there");
@@ -48,8 +48,8 @@ fn the_recipes_for_libraries_run_as_they_are_printed() {
              const page = await {name}.newPage(); await page.goto({page});\n\
              console.log(JSON.stringify({{ title: await page.title() }})); await {name}.close();"
         );
-        let told = run_code(&world, &code);
-        assert!(told["title"].as_str().is_some_and(|title| !title.is_empty()), "{line}: {told}");
+        let output = run_code(&world, &code);
+        assert!(output["title"].as_str().is_some_and(|title| !title.is_empty()), "{line}: {output}");
     }
 }
 
@@ -68,7 +68,7 @@ fn the_recipes_for_mcp_servers_run_as_they_are_printed() {
         let profile = world.home().join("recipe").to_string_lossy().into_owned();
         let more = ["--profile", &*profile, "--arguments", &*arguments];
         let mut launcher = Launcher::start_server(&world, tool, &more);
-        let opened = launcher.tell(&json!({"call": open, "arguments": {"url": site.page("/plain")}}));
+        let opened = launcher.command(&json!({"call": open, "arguments": {"url": site.page("/plain")}}));
         assert_eq!(opened["failed"], false, "{heading}: {opened}");
         launcher.close();
         eventually("its browser ends", 10, || world.browser_processes().is_empty());
@@ -83,7 +83,7 @@ fn the_recipe_for_a_port_runs_as_it_is_printed() {
     assert!(said.starts_with("DevTools listening on ws://127.0.0.1:9222/devtools/browser/"), "{said}");
     let mut words = line.trim_start_matches("$ ").split(' ');
     assert_eq!(words.next(), Some("tabwire-chrome"));
-    // Whoever tests may have the port that is printed in use.
+    // The printed port may be in use on this machine.
     let words: Vec<&str> = words.filter(|word| *word != "--remote-debugging-port=9222").collect();
     assert_eq!(words.len(), 2, "{words:?}");
     let chrome = PortChrome::start_headed(&world, &words);

@@ -8,7 +8,8 @@ use crate::support::process::{Process, is_running, kill};
 use crate::support::wait::eventually;
 use crate::support::world::{World, await_end};
 
-/// A server, its tools that open a page, look at it and open one in a new browser, and what the first two need besides.
+/// An MCP server, its tools that open a page, read it and open one in a new browser, and further arguments of
+/// the first two.
 struct Server {
     name: &'static str,
     open: &'static str,
@@ -39,12 +40,12 @@ impl Server {
         if let Some(page) = self.page {
             arguments["pageId"] = json!(page);
         }
-        launcher.tell(&json!({"call": tool, "arguments": arguments}))
+        launcher.command(&json!({"call": tool, "arguments": arguments}))
     }
 }
 
 #[test]
-fn mcp_servers_drive_it_and_start_it_again_when_its_browser_was_killed() {
+fn mcp_servers_use_the_shim_and_restart_a_killed_browser() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.expect_litter();
     let page = site.page("/plain");
@@ -62,9 +63,9 @@ fn mcp_servers_drive_it_and_start_it_again_when_its_browser_was_killed() {
         let (first, first_shims) = (browser(&world), shims(&world));
         kill(first.pid);
         await_end("the shim", 5, &first_shims);
-        // Its next operation may tell of the loss; the one after that has a browser again.
+        // The next operation may report the loss; the one after that has a browser again.
         let again = json!({"call": server.again, "arguments": {"url": page}});
-        eventually("it has a browser again", 60, || launcher.tell(&again)["failed"] == false);
+        eventually("it has a browser again", 60, || launcher.command(&again)["failed"] == false);
         let second = browser(&world);
         assert_ne!(second.pid, first.pid, "{}", server.name);
         launcher.close();
@@ -78,10 +79,10 @@ fn two_mcp_servers_share_one_profile_and_one_browser() {
     let profile = world.home().join("profile").to_string_lossy().into_owned();
     let pages = [site.page("/plain"), site.page("/form")];
     let mut launchers: Vec<Launcher> = Vec::new();
-    // Playwright's comes first: it looks itself whether a profile is in use, and then does not launch at all.
+    // Playwright's server goes first: it does not launch when another process uses the profile.
     for (server, page) in SERVERS.iter().rev().zip(&pages) {
         let mut launcher = Launcher::start_server(&world, server.name, &["--profile", &profile]);
-        let opened = launcher.tell(&json!({"call": server.again, "arguments": {"url": page}}));
+        let opened = launcher.command(&json!({"call": server.again, "arguments": {"url": page}}));
         assert_eq!(opened["failed"], false, "{}: {opened}", server.name);
         launchers.push(launcher);
     }
@@ -91,24 +92,25 @@ fn two_mcp_servers_share_one_profile_and_one_browser() {
     assert_eq!(world.browser_processes().iter().filter(is_main).count(), 1, "one browser serves both");
     assert_eq!(shims(&world).len(), 2);
     let only = browser(&world);
-    // The first one out leaves it to the other, which goes on where it was.
+    // When the first server leaves, the other keeps its browser and pages.
     let mut launchers = launchers.into_iter();
     launchers.next().expect("two").close();
     assert!(is_running(only.pid));
     let mut other = launchers.next().expect("two");
-    let seen = other.tell(&json!({"call": "list_pages", "arguments": {}}));
+    let seen = other.command(&json!({"call": "list_pages", "arguments": {}}));
     assert!(seen["text"].as_str().is_some_and(|text| text.contains("/form")), "{seen}");
     other.close();
     await_end("the browser", 5, &[only]);
 }
 
-/// Runs the same operations on a browser launched directly and on one launched through a shim; how many there were.
+/// Runs the same operations on a browser launched directly and on one launched through a shim; returns their
+/// number.
 fn find_differences(tool: &str) -> u64 {
     let (world, site) = (World::new(), FixtureSite::start());
     let port = site.port().to_string();
     let link = shim(&world).to_string_lossy().into_owned();
     let more = ["--tool", tool, "--site-port", &port, "--direct", "/usr/bin/chromium", "--shim", &link];
-    let outcome = run_script(&world, "launch-difference.mjs", &more);
+    let outcome = run_script(&world, "launch/launch-difference.mjs", &more);
     let nothing = json!([]);
     assert_eq!((&outcome["differences"], &outcome["failures"]), (&nothing, &nothing), "{outcome:#}");
     assert_eq!(outcome["versions"][0], outcome["versions"][1]);
@@ -116,11 +118,11 @@ fn find_differences(tool: &str) -> u64 {
 }
 
 #[test]
-fn playwright_finds_no_difference_to_chromium_itself() {
+fn playwright_behaves_the_same_as_on_chromium() {
     assert!(find_differences("playwright") >= 50);
 }
 
 #[test]
-fn puppeteer_finds_no_difference_to_chromium_itself() {
+fn puppeteer_behaves_the_same_as_on_chromium() {
     assert!(find_differences("puppeteer") >= 50);
 }

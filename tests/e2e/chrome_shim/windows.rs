@@ -25,17 +25,17 @@ fn a_windows_chrome_is_found_launched_relayed_and_stopped() {
     let mut client = CdpClient::connect(&chrome.address);
     let page = client.open_page(&site.page("/plain"));
     assert_eq!(client.evaluate("6 * 7", &page.session), 42);
-    // A megabyte passes as it is, and so does what is not ASCII.
+    // A message of a megabyte passes unchanged, and so do non-ASCII characters.
     assert_eq!(client.evaluate("'x'.repeat(1 << 20).length", &page.session), 1 << 20);
     assert_eq!(client.evaluate("'äé\\n漢'", &page.session), "äé\n漢");
-    // Its port is Windows' own, and nobody here can ask it what it speaks.
+    // The port is on Windows, so the shim cannot fetch the protocol description from it.
     let (status, body) = chrome.http("GET", "/json/protocol", "Host: localhost\r\n");
     assert_eq!((status, body.contains("NO_BACKEND")), (500, true), "{body}");
     assert_eq!(windows.words()[..4], ["start", "find", "port", "launch"]);
     let asked = windows.asked();
     let launch = &asked[3];
     let arguments = launch["arguments"].as_array().expect("a list");
-    assert!(arguments.contains(&json!(PROFILE)), "variables are filled in there: {launch}");
+    assert!(arguments.contains(&json!(PROFILE)), "Windows expands variables: {launch}");
     assert!(arguments.contains(&json!("--lang=de")) && launch["headless"] == true, "{launch}");
     assert!(
         !arguments.iter().any(|argument| argument == "--remote-debugging-pipe" || argument == "--no-sandbox")
@@ -48,7 +48,7 @@ fn a_windows_chrome_is_found_launched_relayed_and_stopped() {
     for field in ["ownership=launched", "userDataDir=", "resolvedDebugPort="] {
         assert!(log.contains(field), "{field} in {log}");
     }
-    // A second launcher on the same profile, however it writes it, has the same browser and the same PowerShell.
+    // A second launcher on the same profile, in any spelling, uses the same browser and PowerShell.
     let mut second = PortChrome::start(&world, &[r"--user-data-dir=C:\Users\me\AppData\Local\Temp\AGENT\"]);
     let mut other = CdpClient::connect(&second.address);
     other.open_page("about:blank");
@@ -57,7 +57,7 @@ fn a_windows_chrome_is_found_launched_relayed_and_stopped() {
     // A headed browser does not serve a headless launcher.
     let headed = world.run(&["chrome", "--remote-debugging-port=0", PROFILE]);
     assert_eq!((headed.code, headed.stderr.contains("PROFILE_LOCKED")), (1, true), "{headed:?}");
-    // The first one out leaves the browser to the other; the last one ends it, after checks.
+    // When the first launcher leaves, the other keeps the browser; the last one ends it, after checks.
     assert_eq!(client.call("Browser.close", json!({}), None), json!({}));
     assert_eq!(chrome.end(), Some(0));
     assert!(is_running(browsers[0].pid));
@@ -68,7 +68,7 @@ fn a_windows_chrome_is_found_launched_relayed_and_stopped() {
     let stop = asked.iter().find(|asked| asked["do"] == "stop").expect("it was ended");
     assert_eq!((&stop["headless"], &stop["port"]), (&json!(true), &launch["port"]), "{stop}");
     assert!(stop["executable"].as_str().is_some_and(|program| program.ends_with("chrome.exe")), "{stop}");
-    eventually("PowerShell ends when nobody needs it", 10, || windows.powershells().is_empty());
+    eventually("PowerShell ends without clients", 10, || windows.powershells().is_empty());
 }
 
 #[test]
@@ -79,14 +79,14 @@ fn a_pipe_launcher_with_a_linux_profile_path_reaches_windows_chrome() {
     std::fs::create_dir(&mistaken).expect("a directory");
     let mut launcher = Launcher::start(&world, "puppeteer-pipe", &["--profile", &mistaken.to_string_lossy()]);
     assert!(!launcher.title(&site.page("/plain")).is_empty());
-    assert!(!mistaken.exists(), "an empty directory that nobody meant is removed");
+    assert!(!mistaken.exists(), "an empty directory from a misread path is removed");
     let browsers = windows.browsers();
     assert!(browsers[0].command.contains("Temp/agent"), "{browsers:?}");
-    // A lost browser ends the shim, and the launcher is told.
+    // A lost browser ends the shim, and the launcher notices.
     kill(browsers[0].pid);
     assert_eq!(launcher.next_line(), json!({"disconnected": true}));
     drop(launcher);
-    // A shim that is killed, and a daemon that is killed, leave no browser without a window.
+    // A killed shim and a killed daemon leave no headless browser.
     for victim in ["shim", "daemon"] {
         let launcher = Launcher::start(&world, "puppeteer-pipe", &["--profile", r"C:\agents\one"]);
         let browsers = windows.browsers();
@@ -105,13 +105,13 @@ fn a_lost_relay_or_windows_chrome_returns_with_the_next_request() {
     let chrome = PortChrome::start(&world, &[PROFILE]);
     let mut client = CdpClient::connect(&chrome.address);
     client.call("Browser.getVersion", json!({}), None);
-    // The browser is lost: another one is started.
+    // The browser is lost: the next request starts another.
     kill(windows.browsers()[0].pid);
     chrome.degrades(1);
     client.call("Browser.getVersion", json!({}), None);
     assert!(chrome.log().contains("recoveryResult=\"relaunched\""), "{}", chrome.log());
     assert_eq!(windows.count("launch"), 2);
-    // PowerShell is lost, the browser is not: it is attached to again, through another one.
+    // PowerShell is lost, the browser is not: another PowerShell attaches to it again.
     let second = windows.browsers();
     windows.misbehave("garbage find\nslow version");
     kill(windows.powershells()[0].pid);
@@ -120,7 +120,7 @@ fn a_lost_relay_or_windows_chrome_returns_with_the_next_request() {
     assert!(chrome.log().contains("recoveryResult=\"attached\""), "{}", chrome.log());
     assert_eq!(windows.count("launch"), 2);
     assert_eq!(windows.browsers()[0].pid, second[0].pid);
-    // It is still ours to end, though another PowerShell had started it.
+    // The shim still ends it, although another PowerShell started it.
     drop(chrome);
     await_end("the browser of Windows", ORPHAN_SECONDS, &second);
 }
@@ -140,7 +140,7 @@ fn a_running_windows_chrome_is_attached_to_and_left_running() {
     assert_eq!(chrome.end(), Some(0));
     assert_eq!((windows.count("launch"), windows.count("stop")), (0, 0));
     assert!(theirs.is_running());
-    // One without a port is in the way: a second browser on its profile would hand over to it and go.
+    // A browser without a port blocks its profile: a second one would hand over to it and exit.
     windows.list_browser(theirs.pid(), None, r"C:\agents\two");
     let refused =
         world.run(&["chrome", "--headless", "--remote-debugging-port=0", r"--user-data-dir=C:\agents\two"]);
@@ -182,12 +182,12 @@ fn windows_errors_are_reported_and_nothing_hangs() {
         refused(&[], expected);
     }
     windows.misbehave("");
-    // A port that the user insists on, and that is taken there.
+    // A port that the user requires and that is in use on Windows.
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("bound").port();
     refused(&[&format!("--tabwire-remote-debugging-port={port}")], "is taken");
     refused(&["--disable-web-security"], "--disable-web-security");
-    // The user's everyday profile, and Windows where there is none.
+    // The user's everyday profile, and a system that is not WSL.
     let everyday =
         world.run(&["chrome", "--remote-debugging-port=0", r"--user-data-dir=C:\Google\Chrome\User Data"]);
     assert_eq!((everyday.code, everyday.stderr.contains("default profile")), (1, true), "{everyday:?}");

@@ -10,11 +10,11 @@ use crate::support::process::{is_running, signal};
 use crate::support::wait::{eventually, find_eventually};
 use crate::support::world::{World, wait};
 
-/// How long daemon and browser stand still, as they would while a machine sleeps.
+/// How long daemon and browser are paused, as during a suspend.
 const SLEEP: Duration = Duration::from_secs(4);
 
 #[test]
-fn an_interrupt_ends_the_command_and_its_work_and_nothing_else() {
+fn an_interrupt_ends_only_the_command_and_its_work() {
     let world = World::new();
     world.open(&["data:text/html,<title>stays</title>"]);
     let (daemon, browser) = (world.daemon_pid(), world.pid("browser_pid"));
@@ -26,20 +26,20 @@ fn an_interrupt_ends_the_command_and_its_work_and_nothing_else() {
     signal(command.id().cast_signed(), Signal::INT);
     let status = find_eventually(5, || command.try_wait().expect("our own child")).expect("it ends");
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
-    // Shells tell this as 130, and end the loop or script the command was in.
+    // Shells report this as 130, and end the loop or script that ran the command.
     assert_eq!(status.signal(), Some(2), "{status:?}");
     let output = command.wait_with_output().expect("it has ended");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.starts_with("Interrupted: ") && told.lines().count() == 1, "{told:?}");
+    let report = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(report.starts_with("Interrupted: ") && report.lines().count() == 1, "{report:?}");
     assert!(output.stdout.is_empty(), "{output:?}");
     assert!(is_running(browser) && is_running(daemon));
-    // The daemon waits no longer, and neither does the page.
+    // The daemon stops waiting, and so does the page.
     eventually("nothing is under way", 5, || world.number("pending") == 0);
     assert_eq!(world.eval("document.title"), "stays");
     assert_eq!((world.daemon_pid(), world.pid("browser_pid")), (daemon, browser));
 }
 
-/// Lets time pass, which is what these tests are about. A thread that is parked may be woken early.
+/// Waits for real time to pass. A parked thread may wake early.
 fn pass(time: Duration) {
     let begun = Instant::now();
     while let Some(left) = time.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
@@ -47,13 +47,13 @@ fn pass(time: Duration) {
     }
 }
 
-/// How many threads a process has: a command that takes its time has one for interrupts.
+/// The number of threads: a command that takes long has one for interrupts.
 fn threads(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
 }
 
 #[test]
-fn an_interrupt_ends_what_every_kind_of_wait_does_in_the_page() {
+fn an_interrupt_ends_every_kind_of_wait_in_the_page() {
     let world = World::new();
     world.open(&["data:text/html,<title>stays</title><button%20id=b%20disabled>never</button>"]);
     for arguments in [
@@ -100,7 +100,7 @@ fn an_interrupt_while_the_browser_starts_leaves_a_session_that_works() {
 }
 
 #[test]
-fn f34_what_stood_still_for_a_while_goes_on_where_it_was() {
+fn f34_paused_processes_continue_after_resuming() {
     let world = World::new();
     let tab = world.open(&["--save-state", "data:text/html,<title>asleep</title>"]);
     world.run(&["--as", "anna", "tab", "lease", &tab, "--for", "5m"]).succeeded();
@@ -138,7 +138,7 @@ fn f34_what_stood_still_for_a_while_goes_on_where_it_was() {
     assert!(!world.log().contains("was lost"), "{}", world.log());
 }
 
-/// Longer than an attached browser may be silent before it counts as gone.
+/// Longer than an attached browser may be silent before it counts as lost.
 const STANDSTILL: Duration = Duration::from_secs(14);
 
 #[test]

@@ -13,7 +13,7 @@ fn shell(world: &World, line: &str) -> Outcome {
     world.run_program("bash", &["-c", &format!("T={TABWIRE}\n{line}")])
 }
 
-/// Runs a line on a terminal of a width, and gives what it showed.
+/// Runs a line on a terminal of this width, and returns what it showed.
 fn on_a_terminal(world: &World, columns: u16, arguments: &str) -> String {
     let line = format!("stty cols {columns}; {TABWIRE} {arguments}");
     let transcript = world.home().join("transcript").display().to_string();
@@ -21,7 +21,7 @@ fn on_a_terminal(world: &World, columns: u16, arguments: &str) -> String {
 }
 
 #[test]
-fn scripts_get_bare_values_and_people_get_tables() {
+fn raw_prints_bare_values_and_terminals_get_tables() {
     let (world, site) = (World::new(), FixtureSite::start());
     let page = site.page("/plain");
     let tab = world.run(&["--raw", "open", &page]).succeeded().text().to_owned();
@@ -48,7 +48,7 @@ fn scripts_get_bare_values_and_people_get_tables() {
         table.lines().filter(|line| line.contains("pipe:") || line.contains("TAB")).collect();
     assert!(lines.len() == 2 && lines[0].contains("TITLE"), "{table}");
     assert!(lines[1].contains('…') && !lines[1].contains("[31m"), "{table}");
-    // Every one of these letters is two columns wide.
+    // Each of these characters is two columns wide.
     let wide = lines[1].chars().filter(|letter| !letter.is_ascii() && *letter != '…').count();
     assert!(lines[1].trim_end().chars().count() + wide <= 60, "{table}");
     let cookies = on_a_terminal(&world, 100, "cookies");
@@ -56,18 +56,18 @@ fn scripts_get_bare_values_and_people_get_tables() {
     world.run(&["reload"]).succeeded();
     let requests = on_a_terminal(&world, 100, "requests");
     assert!(requests.contains("METHOD") && requests.contains("/plain"), "{requests}");
-    assert!(on_a_terminal(&world, 100, "downloads").contains("nothing has been downloaded"));
+    assert!(on_a_terminal(&world, 100, "downloads").contains("no downloads"));
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_output_pipe_is_no_failure() {
     let world = World::new();
     world.open(&["about:blank"]);
     let many = r#"for i in $(seq 200); do echo '{"action": "eval", "params": {"expression": "window.n = (window.n ?? 0) + 1"}}'; done"#;
     let piped = shell(&world, &format!("({many}) | $T batch | head -1; echo ${{PIPESTATUS[1]}}"));
     assert!(piped.stdout.ends_with("\n0\n") && piped.stderr.is_empty(), "{piped:?}");
     let done: u32 = world.eval("window.n").parse().expect("a number");
-    assert!(done < 200, "a batch that nobody reads goes on: {done}");
+    assert!(done < 200, "a batch without a reader continues: {done}");
     for line in ["help", "skill", "daemon logs", "--quiet eval '\"x\\n\".repeat(100000)' --raw"] {
         let piped = shell(&world, &format!("$T {line} | head -1; echo ${{PIPESTATUS[0]}}"));
         assert!(piped.stdout.ends_with("\n0\n") && piped.stderr.is_empty(), "{line}: {piped:?}");
@@ -88,7 +88,7 @@ fn progress_is_shown_on_terminals_only() {
 }
 
 #[test]
-fn slips_are_understood() {
+fn misspelt_names_get_a_suggestion() {
     let world = World::new();
     world.open(&["about:blank"]);
     let lines = r#"{"action": "clik", "params": {}}
@@ -135,11 +135,11 @@ fn the_update_check_runs_only_when_configured() {
     let online = world.json(&["upgrade-check", "--online"]);
     assert_eq!((&online["newest"], &online["newer"]), (&"9.9.9".into(), &true.into()), "{online}");
     server.join().expect("served");
-    assert!(world.find_status().is_none(), "asking started a daemon");
+    assert!(world.find_status().is_none(), "the command started a daemon");
 }
 
 #[test]
-fn the_skill_is_put_where_agents_look_and_nothing_of_others_is_touched() {
+fn the_skill_is_installed_without_changing_other_files() {
     let world = World::new();
     let text = world.run(&["skill"]).succeeded().stdout;
     assert!(text.starts_with("---\nname: tabwire\n") && text.len() < 4800, "{} bytes", text.len());
@@ -151,7 +151,11 @@ fn the_skill_is_put_where_agents_look_and_nothing_of_others_is_touched() {
         assert_eq!(std::fs::read_to_string(file(folder)).expect("installed"), text, "{folder}");
     }
     let again = world.run(&["install-skill"]).succeeded();
-    assert_eq!(again.stdout.matches(": is current").count(), 2, "those that left traces: {again:?}");
+    assert_eq!(
+        again.stdout.matches(": is current").count(),
+        2,
+        "the agents whose directories exist: {again:?}"
+    );
     let older = format!("{text}\nan older one\n");
     std::fs::write(file(".claude/skills"), older).expect("written");
     assert!(world.run(&["install-skill", "--for", "claude-code"]).succeeded().stdout.contains(": updated"));
@@ -159,7 +163,10 @@ fn the_skill_is_put_where_agents_look_and_nothing_of_others_is_touched() {
     std::fs::write(file(".claude/skills"), "my own notes").expect("written");
     for more in [&[][..], &["--uninstall"]] {
         let refused = world.run(&[&["install-skill", "--for", "claude-code"], more].concat());
-        assert!(refused.code == 1 && refused.stdout.contains("left alone"), "{refused:?}");
+        assert!(
+            refused.code == 1 && refused.stdout.contains("not changed: tabwire did not write it"),
+            "{refused:?}"
+        );
         assert_eq!(std::fs::read_to_string(file(".claude/skills")).expect("still there"), "my own notes");
     }
     let removed = world.run(&["install-skill", "--for", "codex", "--uninstall"]).succeeded();

@@ -4,7 +4,7 @@ use crate::support::world::World;
 
 const ESCAPE: char = '\u{1b}';
 
-/// Runs the binary on a terminal and gives what it showed.
+/// Runs the binary on a terminal and returns what it showed.
 fn on_a_terminal(world: &World, arguments: &str) -> String {
     let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_tabwire"));
     let transcript = world.home().join("transcript").display().to_string();
@@ -22,7 +22,7 @@ fn a_pipe_never_gets_an_escape_byte() {
 }
 
 #[test]
-fn a_terminal_gets_colours_unless_they_are_not_wanted() {
+fn a_terminal_gets_colours_unless_disabled() {
     let world = World::new().with("TERM", "xterm-256color");
     for arguments in ["close", "tabs --browser /nonexistent"] {
         let shown = on_a_terminal(&world, arguments);

@@ -15,7 +15,7 @@ _tabwire tabwire "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 printf '%s\n' "${COMPREPLY[@]}"
 "#;
 
-/// What a shell at a terminal loads first: what it is offered is printed, and the line stays as it is.
+/// Startup file of a zsh that prints its completions and does not change the line.
 const ZSH_START: &str = r#"
 autoload -Uz compinit && compinit -u -D
 source <(tabwire completions zsh)
@@ -25,7 +25,7 @@ bindkey "^I" list-choices
 print "<ready>"
 "#;
 
-/// Types a line and Tab at a terminal with zsh in it. `$1` is the line.
+/// Types a line and Tab in zsh on a terminal. `$1` is the line.
 const ZSH: &str = r#"
 zmodload zsh/zpty
 zpty shell zsh -d -i
@@ -36,7 +36,7 @@ print -r -- "$seen"
 zpty -d shell
 "#;
 
-/// Runs a script in a shell that finds our program, and gives what it wrote.
+/// Runs a script in a shell with our program in PATH, and returns its output.
 fn in_shell(world: &World, shell: &str, script: &str, words: &[&str]) -> Vec<String> {
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_tabwire")).parent().expect("a folder");
     let path = format!("PATH={}:{}", folder.display(), std::env::var("PATH").expect("a path"));
@@ -47,12 +47,12 @@ fn in_shell(world: &World, shell: &str, script: &str, words: &[&str]) -> Vec<Str
     outcome.stdout.lines().map(str::to_owned).collect()
 }
 
-/// What bash offers after words, given as bash breaks them.
+/// The completions of bash after these words, split as bash splits them.
 fn in_bash(world: &World, line: &str, words: &[&str]) -> Vec<String> {
     in_shell(world, "bash", BASH, &[&["bash", line], words].concat())
 }
 
-/// What zsh offers at the end of a line.
+/// The completions of zsh at the end of a line.
 fn in_zsh(world: &World, line: &str) -> Vec<String> {
     std::fs::write(world.home().join(".zshrc"), ZSH_START).expect("written");
     let seen = in_shell(world, "zsh", ZSH, &["zsh", line]).join("\n").replace('\r', "");
@@ -61,13 +61,13 @@ fn in_zsh(world: &World, line: &str) -> Vec<String> {
     offered.lines().map(str::to_owned).collect()
 }
 
-/// What fish offers at the end of a line: `value`, tab, meaning.
+/// The completions of fish at the end of a line: `value`, tab, meaning.
 fn in_fish(world: &World, line: &str) -> Vec<String> {
     let script = "tabwire completions fish | source; complete --do-complete $argv[1]";
     in_shell(world, "fish", script, &[line])
 }
 
-/// What a script is answered: `value`, tab, meaning.
+/// The output of `tabwire complete`: `value`, tab, meaning.
 fn asked(world: &World, shell: &str, words: &[&str]) -> Vec<String> {
     let outcome = world.run(&[&["complete", shell, "--"], words].concat()).succeeded();
     assert!(outcome.stderr.is_empty(), "{words:?}: {outcome:?}");
@@ -84,8 +84,8 @@ fn without_a_daemon_words_are_offered_and_nothing_is_started() {
         [("tabwire snaps", "snapshot"), ("tabwire daemon sto", "stop"), ("tabwire click --new", "--new-tab")]
     {
         assert_eq!(in_zsh(&world, line), [word], "{line}");
-        let told = in_fish(&world, line);
-        assert!(told.len() == 1 && told[0].starts_with(&format!("{word}\t")), "{line}: {told:?}");
+        let output = in_fish(&world, line);
+        assert!(output.len() == 1 && output[0].starts_with(&format!("{word}\t")), "{line}: {output:?}");
     }
     for words in [&["click", ""][..], &["--session", ""], &["tab-select", ""], &["no-such", ""], &[]] {
         assert_eq!(asked(&world, "fish", words), [""; 0], "{words:?}");
@@ -94,21 +94,17 @@ fn without_a_daemon_words_are_offered_and_nothing_is_started() {
     assert_eq!(in_zsh(&world, "tabwire upload "), [":files"]);
     let all = asked(&world, "fish", &[""]);
     assert!(all.contains(&"click\tClick an element".to_owned()), "{all:?}");
-    // The last word of PowerShell carries a mark, so that it is never empty.
+    // PowerShell's script appends a mark to the last word, so that it is never empty.
     assert_eq!(asked(&world, "powershell", &["dialog", "acc_"]).len(), 1);
     assert_eq!(world.run(&["complete"]).succeeded().stdout, "");
     std::fs::write(world.home().join("tabwire.toml"), "nonsense = [").expect("written");
-    assert_eq!(
-        asked(&world, "zsh", &["snaps"]).len(),
-        1,
-        "a file that cannot be read is not our business here"
-    );
+    assert_eq!(asked(&world, "zsh", &["snaps"]).len(), 1, "an unreadable file is ignored");
     std::fs::remove_file(world.home().join("tabwire.toml")).expect("removed");
     assert!(world.find_status().is_none(), "completion started a daemon");
 }
 
 #[test]
-fn names_that_exist_right_now_are_offered() {
+fn current_names_are_offered() {
     let (world, site) = (World::new(), FixtureSite::start());
     let tab = world.open(&[&site.page("/plain")]);
     assert_eq!(in_bash(&world, "tabwire click ", &["tabwire", "click", ""]), [""], "no snapshot, no refs");
@@ -117,11 +113,11 @@ fn names_that_exist_right_now_are_offered() {
     let name = line.split('[').nth(1).and_then(|rest| rest.split(']').next()).expect("a ref").to_owned();
     assert!(in_bash(&world, "tabwire click ", &["tabwire", "click", ""]).contains(&name), "{seen}");
     assert!(in_zsh(&world, "tabwire click ").contains(&name), "{seen}");
-    let told = in_fish(&world, &format!("tabwire click {name}"));
-    assert!(told[0].starts_with(&format!("{name}\tbutton \"")), "{told:?}");
-    assert!(seen.contains(told[0].split('"').nth(1).expect("a name")), "{told:?}");
+    let output = in_fish(&world, &format!("tabwire click {name}"));
+    assert!(output[0].starts_with(&format!("{name}\tbutton \"")), "{output:?}");
+    assert!(seen.contains(output[0].split('"').nth(1).expect("a name")), "{output:?}");
 
-    // bash breaks words at colons, and only what follows the last one is replaced.
+    // bash splits words at colons, and replaces only what follows the last one.
     let (before, number) = tab.rsplit_once(':').expect("an id");
     let (kind, epoch) = before.split_once(':').expect("an id");
     let words = ["tabwire", "snapshot", "--tab", kind, ":", epoch, ":", ""];
@@ -138,7 +134,7 @@ fn names_that_exist_right_now_are_offered() {
 }
 
 #[test]
-fn shells_that_are_not_run_here_have_their_scripts() {
+fn shells_without_a_test_have_scripts() {
     let world = World::new();
     for shell in ["powershell", "elvish"] {
         let script = world.run(&["completions", shell]).succeeded().stdout;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::world::World;
 
-/// Writes a file below the world's home, with the directories above it.
+/// Writes a file below the world's home, with its parent directories.
 fn write(world: &World, path: &str, text: &str) {
     let path = world.home().join(path);
     fs::create_dir_all(path.parent().expect("a directory above")).expect("directories");
@@ -27,11 +27,11 @@ fn a_command_belongs_to_the_nearest_project() {
     write(&world, "one/shop/front/src/x", "");
     write(&world, "user/.git/HEAD", "");
     assert_eq!(key_in(&world, ".", &[]), "global");
-    assert_eq!(key_in(&world, "user", &[]), "global", "a home directory is no project");
+    assert_eq!(key_in(&world, "user", &[]), "global", "a home directory is not a project");
     let shop = key_in(&world, "one/shop", &[]);
     assert!(shop.starts_with("shop-") && shop.len() == "shop-".len() + 8, "{shop}");
     assert_eq!(key_in(&world, "one/shop/front/src", &[]), shop);
-    assert_ne!(key_in(&world, "two/shop", &[]), shop, "projects of one name are two");
+    assert_ne!(key_in(&world, "two/shop", &[]), shop, "projects with equal names differ");
     assert_eq!(key_in(&world, "one/shop", &["--global"]), "global");
     let response: Value = world.run_in("two/shop", &["--json", "config", "path"]).succeeded().json();
     let root = world.home().join("two/shop").canonicalize().expect("its path");
@@ -39,17 +39,17 @@ fn a_command_belongs_to_the_nearest_project() {
     assert_eq!(response["user"]["exists"], false);
     let world = world.with("TABWIRE_GLOBAL", "1");
     assert_eq!(key_in(&world, "one/shop", &[]), "global");
-    assert!(world.find_status().is_none(), "asking started a daemon");
+    assert!(world.find_status().is_none(), "the command started a daemon");
 }
 
-/// One setting as `config show` tells it.
+/// One setting in the output of `config show`.
 fn shown(response: &Value, name: &str) -> Value {
     let settings = response["settings"].as_array().expect("a list");
     settings.iter().find(|setting| setting["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
 }
 
 #[test]
-fn every_value_says_where_it_came_from() {
+fn every_value_is_listed_with_its_source() {
     let world = World::new();
     write(&world, "config/config.toml", "browser = \"chromium\"\nheaded = true\nlinger = \"3s\"\n");
     write(&world, "project/tabwire.toml", "# ours\nheaded = false\nsession = \"shop\"\nroots = [\"data\"]\n");
@@ -85,7 +85,7 @@ fn every_value_says_where_it_came_from() {
     let wrong = world.run(&["--json", "config", "get", "hedaed"]);
     assert_eq!(wrong.failure(), ("BAD_ARGS".to_owned(), 2));
     assert!(wrong.stdout.contains("`headed`"), "{wrong:?}");
-    assert!(world.find_status().is_none(), "asking started a daemon");
+    assert!(world.find_status().is_none(), "the command started a daemon");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_broken_file_stops_commands_and_is_named() {
 }
 
 #[test]
-fn t36_a_project_file_cannot_reach_beyond_its_project() {
+fn t36_a_project_file_has_no_effect_outside_its_project() {
     let world = World::new();
     write(&world, "project/evil", "#!/bin/sh\ntouch \"$TABWIRE_HOME/ran\"\n");
     for (line, name) in [

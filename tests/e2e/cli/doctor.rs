@@ -12,13 +12,13 @@ use std::time::{Duration, SystemTime};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::faults::leftover::{dead_socket, nobody, plant_descriptor, private};
+use crate::faults::leftover::{dead_process, dead_socket, plant_descriptor, private};
 use crate::support::process::{is_running, kill, signal};
 use crate::support::world::World;
 
 const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
 
-/// What a doctor said, and the exit code.
+/// The findings of `doctor`, and its exit code.
 struct Diagnosis {
     code: i32,
     findings: Vec<Value>,
@@ -32,8 +32,8 @@ impl Diagnosis {
     fn read(outcome: &crate::support::world::Outcome) -> Self {
         let findings = outcome.json()["findings"].as_array().expect("findings").clone();
         for finding in &findings {
-            let is_told = finding["sentence"].as_str().is_some_and(|sentence| sentence.ends_with('.'));
-            assert!(is_told, "{finding}");
+            let is_reported = finding["sentence"].as_str().is_some_and(|sentence| sentence.ends_with('.'));
+            assert!(is_reported, "{finding}");
             let is_ill = finding["verdict"] != "ok" && finding["fixed"] == false;
             assert!(
                 !is_ill || finding["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()),
@@ -63,7 +63,7 @@ impl Diagnosis {
         all[0].clone()
     }
 
-    /// What a check says, remedies included.
+    /// The sentences of a check, with remedies.
     fn words(&self, code: &str) -> String {
         let of_code = self.findings.iter().filter(|finding| finding["code"] == code);
         of_code.map(|finding| format!("{} {}\n", finding["sentence"], finding["remedy"])).collect()
@@ -79,12 +79,12 @@ fn mode_of(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_healthy_home_has_nothing_wrong_and_a_round_trip_leaves_nothing() {
+fn a_healthy_home_has_no_findings_and_a_launch_test_leaves_nothing() {
     let world = World::new();
     let outcome = world.run(&["doctor"]).succeeded();
     assert!(outcome.stdout.contains("Chromium"), "{outcome:?}");
-    assert!(world.find_status().is_none(), "looking does not start a daemon");
-    assert_eq!(world.files("."), ["tmp", "user"], "looking makes no directories");
+    assert!(world.find_status().is_none(), "`doctor` starts no daemon");
+    assert_eq!(world.files("."), ["tmp", "user"], "`doctor` creates no directories");
     world.open(&["about:blank"]);
     let seen = Diagnosis::of(&world, &["--fix", "--launch"]);
     for code in [
@@ -108,17 +108,18 @@ fn a_healthy_home_has_nothing_wrong_and_a_round_trip_leaves_nothing() {
     assert!(seen.findings.iter().all(|finding| finding["fixed"] == false));
     let listed = world.run(&["session", "list", "--all"]).succeeded();
     assert!(listed.stdout.contains("default") && !listed.stdout.contains("doctor-"), "{listed:?}");
-    assert_eq!(world.eval("1"), "1", "mending does not touch what lives");
+    assert_eq!(world.eval("1"), "1", "`--fix` does not affect running browsers");
 }
 
 #[test]
-fn f47_what_dead_browsers_left_is_found_and_then_removed() {
+fn f47_leftovers_of_dead_browsers_are_found_and_removed() {
     let world = World::new();
-    let file = plant_descriptor(&world, "dead", &nobody(), &nobody());
+    let file = plant_descriptor(&world, "dead", &dead_process(), &dead_process());
     dead_socket(&file.with_extension("sock"));
     dead_socket(&file.with_file_name("lonely.sock"));
     let profile = private(&world, "runtime/profiles/dead");
-    fs::write(profile.join(".tabwire-throw-away"), json!({"owner": nobody()}).to_string()).expect("a mark");
+    fs::write(profile.join(".tabwire-throw-away"), json!({"owner": dead_process()}).to_string())
+        .expect("a mark");
     set_mode(&profile.join(".tabwire-throw-away"), 0o600);
     set_mode(&file, 0o600);
     let seen = Diagnosis::of(&world, &[]);
@@ -128,11 +129,11 @@ fn f47_what_dead_browsers_left_is_found_and_then_removed() {
         "{:?}",
         seen.findings
     );
-    assert!(file.exists() && profile.exists(), "looking changes nothing");
+    assert!(file.exists() && profile.exists(), "`doctor` changes nothing");
     let shown = world.run(&["doctor"]);
     assert!(shown.code == 1 && shown.stdout.contains("doctor --fix"), "{shown:?}");
-    let mended = Diagnosis::of(&world, &["--fix"]);
-    assert_eq!((mended.code, mended.one("browsers")), (0, "fixed wrong".to_owned()));
+    let repaired = Diagnosis::of(&world, &["--fix"]);
+    assert_eq!((repaired.code, repaired.one("browsers")), (0, "fixed wrong".to_owned()));
     assert!(!file.exists() && !profile.exists() && world.files("runtime/browsers").is_empty());
     assert_eq!(Diagnosis::of(&world, &[]).one("browsers"), "ok");
 }
@@ -147,25 +148,25 @@ fn f39_stale_daemon_files_are_removed_and_a_stuck_daemon_is_reported() {
     signal(daemon, Signal::CONT);
     assert_eq!((stuck.code, stuck.one("daemon")), (1, "wrong".to_owned()));
     assert!(stuck.words("daemon").contains(&daemon.to_string()), "{}", stuck.words("daemon"));
-    assert!(world.socket().exists(), "what is stuck is not mended");
+    assert!(world.socket().exists(), "a stuck daemon's socket stays");
     kill(daemon);
     let seen = Diagnosis::of(&world, &[]);
     assert_eq!((seen.one("daemon-socket"), seen.one("handshake")), ("warning".into(), "warning".into()));
-    assert!(world.socket().exists(), "looking changes nothing");
-    let mended = Diagnosis::of(&world, &["--fix"]);
+    assert!(world.socket().exists(), "`doctor` changes nothing");
+    let repaired = Diagnosis::of(&world, &["--fix"]);
     let fixed = || "fixed warning".to_owned();
-    assert_eq!((mended.one("daemon-socket"), mended.one("handshake")), (fixed(), fixed()));
+    assert_eq!((repaired.one("daemon-socket"), repaired.one("handshake")), (fixed(), fixed()));
     assert!(!world.socket().exists() && !world.runtime().join("handshake.json").exists());
     let after = Diagnosis::of(&world, &[]);
     assert_eq!((after.all("daemon-socket").len(), after.all("handshake").len()), (0, 0));
     fs::write(world.socket(), "not a socket").expect("written");
     let seen = Diagnosis::of(&world, &["--fix"]);
-    assert_eq!(seen.one("daemon-socket"), "wrong", "what is not ours is left to its owner");
+    assert_eq!(seen.one("daemon-socket"), "wrong", "a file of another program is only reported");
     fs::remove_file(world.socket()).expect("still there");
 }
 
 #[test]
-fn t33_modes_are_closed_and_links_are_left_to_the_user() {
+fn t33_file_modes_are_fixed_and_links_are_only_reported() {
     let world = World::new();
     let (runtime, sessions) = (private(&world, "runtime"), private(&world, "state/sessions/global"));
     let state = world.home().join("state");
@@ -182,24 +183,24 @@ fn t33_modes_are_closed_and_links_are_left_to_the_user() {
     assert_eq!(
         (mode_of(&runtime), mode_of(&state), mode_of(&record)),
         (0o777, 0o755, 0o644),
-        "only looked at"
+        "reported, not changed"
     );
     let refused = world.run(&["--json", "open", "about:blank"]);
     assert!(refused.code != 0 && refused.stdout.contains("other users can write in it"), "{refused:?}");
 
-    // Every command closes the directory of state to those who could only read.
+    // Every command closes a state directory that others can only read.
     set_mode(&state, 0o755);
     let link = runtime.join("handshake.json");
     symlink("/etc/hostname", &link).expect("a link");
     let refusing = Diagnosis::of(&world, &["--fix"]);
-    assert_eq!(refusing.all("runtime-directory"), ["wrong", "wrong"], "others may have written there");
+    assert_eq!(refusing.all("runtime-directory"), ["wrong", "wrong"], "other users may have written there");
     assert_eq!(refusing.all("state-directory"), vec!["fixed warning"; 2]);
     assert_eq!((mode_of(&runtime), mode_of(&state), mode_of(&record)), (0o777, 0o700, 0o600));
     assert_eq!(mode_of(Path::new("/etc/hostname")) & 0o004, 0o004, "a link is not followed");
-    // The handshake of no daemon is removed, link or not.
+    // The handshake of a dead daemon is removed, also if it is a link.
     assert!(!link.exists() && refusing.one("handshake") == "fixed warning");
-    let mended = Diagnosis::of(&world, &["--fix"]);
-    assert_eq!((mended.code, mended.one("runtime-directory")), (0, "fixed wrong".to_owned()));
+    let repaired = Diagnosis::of(&world, &["--fix"]);
+    assert_eq!((repaired.code, repaired.one("runtime-directory")), (0, "fixed wrong".to_owned()));
     let after = Diagnosis::of(&world, &[]);
     assert_eq!((after.one("runtime-directory"), after.one("state-directory")), ("ok".into(), "ok".into()));
     world.run(&["daemon", "start"]).succeeded();
@@ -210,7 +211,7 @@ fn f35_only_the_browser_without_its_keeper_is_ended() {
     let world = World::new().with("TABWIRE_LINGER", "60");
     world.open(&["about:blank"]);
     let (daemon, keeper, browser) = (world.daemon_pid(), world.pid("keeper_pid"), world.pid("browser_pid"));
-    // As long as somebody has its pipe open, it does not notice that its keeper is gone.
+    // While another process has its pipe open, the browser does not notice that its keeper is gone.
     let to_browser = OpenOptions::new().write(true).open(format!("/proc/{browser}/fd/3")).expect("its pipe");
     let from_browser = File::open(format!("/proc/{browser}/fd/4")).expect("its pipe");
     kill(daemon);
@@ -228,20 +229,20 @@ fn f35_only_the_browser_without_its_keeper_is_ended() {
     assert_eq!(seen.one("orphaned-browser"), "wrong", "{:#?}", seen.findings);
     assert!(seen.words("orphaned-browser").contains(&browser.to_string()));
     assert_eq!(seen.one("sessions"), "warning", "{}", seen.words("sessions"));
-    assert!(is_running(browser), "looking changes nothing");
-    let mended = Diagnosis::of(&world, &["--fix"]);
+    assert!(is_running(browser), "`doctor` changes nothing");
+    let repaired = Diagnosis::of(&world, &["--fix"]);
     let fixed = || "fixed wrong".to_owned();
     assert_eq!(
-        (mended.one("orphaned-browser"), mended.one("browsers")),
+        (repaired.one("orphaned-browser"), repaired.one("browsers")),
         (fixed(), fixed()),
         "{:#?}",
-        mended.findings
+        repaired.findings
     );
     assert!(!is_running(browser));
     drop((to_browser, from_browser));
     assert!(bystander.try_wait().expect("our child").is_none(), "an innocent process was ended");
     bystander.kill().and_then(|()| bystander.wait()).expect("ended");
-    fs::remove_dir(&precious).expect("left alone");
+    fs::remove_dir(&precious).expect("not changed");
     let after = Diagnosis::of(&world, &[]);
     assert_eq!((after.all("orphaned-browser").len(), after.one("browsers")), (0, "ok".to_owned()));
 }
@@ -254,7 +255,7 @@ fn damaged_files_are_reported_quarantined_and_never_deleted() {
     let planted = [
         (sessions.join("torn.json"), "{\"format\": 2, \"na"),
         (browsers.join("torn.json"), "{\"format\": 1"),
-        (world.home().join("state/audit.sqlite"), "this is no database, whatever its name says"),
+        (world.home().join("state/audit.sqlite"), "this is not a database"),
         (sessions.join("newer.json"), "{\"format\": 99}"),
     ];
     for (path, content) in &planted {
@@ -265,24 +266,24 @@ fn damaged_files_are_reported_quarantined_and_never_deleted() {
     let seen = Diagnosis::of(&world, &[]);
     assert_eq!(seen.all("session-record"), ["warning", "wrong"]);
     assert_eq!((seen.one("browser-descriptor"), seen.one("audit-log")), ("wrong".into(), "wrong".into()));
-    assert!(planted.iter().all(|(path, _)| path.exists()), "looking changes nothing");
-    let mended = Diagnosis::of(&world, &["--fix"]);
-    assert_eq!(mended.code, 0, "{:#?}", mended.findings);
+    assert!(planted.iter().all(|(path, _)| path.exists()), "`doctor` changes nothing");
+    let repaired = Diagnosis::of(&world, &["--fix"]);
+    assert_eq!(repaired.code, 0, "{:#?}", repaired.findings);
     for (code, (path, content)) in codes.iter().zip(&planted) {
-        assert!(!path.exists() && mended.words(code).contains("it is now"), "{code}");
-        let words = mended.words(code);
+        assert!(!path.exists() && repaired.words(code).contains("it is now"), "{code}");
+        let words = repaired.words(code);
         let place =
             words.split("it is now ").nth(1).and_then(|rest| rest.split(".\"").next()).expect("a place");
         assert_eq!(&fs::read_to_string(place).expect("kept"), content, "{code}");
     }
-    assert!(planted[3].0.exists(), "what a newer version wrote is left to it");
+    assert!(planted[3].0.exists(), "a file of a newer version stays");
     let after = Diagnosis::of(&world, &[]);
     assert_eq!((after.code, after.all("session-record")), (0, vec!["warning".to_owned()]));
     assert_eq!((after.all("browser-descriptor").len(), after.one("audit-log")), (0, "ok".to_owned()));
 }
 
 #[test]
-fn secrets_settings_clock_and_locks_are_looked_at() {
+fn secrets_settings_clock_and_locks_are_checked() {
     let world = World::new();
     let (data, config) = (private(&world, "data"), private(&world, "config"));
     let key = data.join("vault.key");
@@ -307,21 +308,21 @@ fn secrets_settings_clock_and_locks_are_looked_at() {
     assert_eq!(seen.all("profile-lock"), ["warning", "warning"]);
     assert_eq!(seen.one("data-directory"), "ok");
 
-    let mended = Diagnosis::of(&world, &["--fix"]);
+    let repaired = Diagnosis::of(&world, &["--fix"]);
     assert_eq!(
-        (mended.code, mended.one("vault-key")),
+        (repaired.code, repaired.one("vault-key")),
         (1, "fixed wrong".to_owned()),
-        "the settings are the user's"
+        "settings are not changed"
     );
     assert_eq!(
-        (mode_of(&key), mended.all("profile-lock")),
+        (mode_of(&key), repaired.all("profile-lock")),
         (0o600, vec!["fixed warning".into(), "warning".into()])
     );
     fs::write(config.join("config.toml"), "timeout = \"30s\"\n").expect("written");
     File::open(&log).and_then(|file| file.set_modified(SystemTime::now())).expect("a time");
     let after = Diagnosis::of(&world, &[]);
     assert_eq!((after.code, after.one("vault-key"), after.one("clock")), (0, "ok".into(), "ok".into()));
-    assert_eq!(after.all("profile-lock"), ["warning"], "a lock of another machine proves nothing");
+    assert_eq!(after.all("profile-lock"), ["warning"], "a lock of another machine is kept");
     assert!(foreign.join("SingletonLock").symlink_metadata().is_ok());
 }
 
@@ -336,15 +337,15 @@ fn f37_a_taken_port_and_a_missing_browser_are_reported_without_a_daemon() {
     assert!(seen.words("browser").contains("TABWIRE_BROWSER"), "{}", seen.words("browser"));
     drop(stranger);
     assert_eq!(Diagnosis::of(&world, &[]).one("port"), "ok");
-    assert!(world.find_status().is_none(), "looking does not start a daemon");
+    assert!(world.find_status().is_none(), "`doctor` starts no daemon");
 }
 
-/// Answers one request on the daemon's socket as a daemon of another version does.
-fn answer_once(listener: &UnixListener, status: &str, body: &Value) {
+/// Responds to one request on the daemon's socket as a daemon of another version does.
+fn respond_once(listener: &UnixListener, status: &str, body: &Value) {
     let (mut stream, _) = listener.accept().expect("a caller");
     let mut request = [0; 4096];
     let _ = stream.read(&mut request).expect("a request");
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n\r\n{body}").expect("an answer");
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n\r\n{body}").expect("a response");
 }
 
 #[test]
@@ -366,8 +367,8 @@ fn a_daemon_of_another_version_is_reported() {
     ];
     for (status, body, verdict, word) in cases {
         let seen = std::thread::scope(|scope| {
-            scope.spawn(|| answer_once(&listener, status, &body));
-            // The world's own look at the daemon would wait for another answer.
+            scope.spawn(|| respond_once(&listener, status, &body));
+            // `World::run` would check the daemon and wait for another response.
             let child = world.start(&["--json", "doctor"]);
             Diagnosis::read(&crate::support::world::wait(child, &["doctor"]))
         });
@@ -378,7 +379,7 @@ fn a_daemon_of_another_version_is_reported() {
     fs::remove_file(world.socket()).expect("removed");
 }
 
-/// Puts a disk of a megabyte in the place of a directory, allows few files, and asks the doctor.
+/// Mounts a disk of one megabyte at a directory, allows few open files, and runs `doctor`.
 const POOR_MACHINE: &str =
     r#"mount -t tmpfs -o size=1m,mode=0700 none "$1" && ulimit -n 200 && exec "$0" --json doctor"#;
 

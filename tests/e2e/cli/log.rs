@@ -16,11 +16,11 @@ use crate::support::world::World;
 
 const CANARY: &str = "hunter2canary";
 
-/// How long a row or an end is waited for.
+/// How long to wait for a row or an exit.
 const SECONDS: u64 = 20;
 
 impl World {
-    /// Rows as `tabwire log` prints them for programs.
+    /// Rows of `tabwire log --json`.
     fn rows(&self, arguments: &[&str]) -> Vec<Value> {
         let outcome =
             self.run(&[&["--json", "--quiet", "log", "-n", "1000"], arguments].concat()).succeeded();
@@ -34,7 +34,7 @@ impl World {
     }
 }
 
-/// What a child prints, as it comes.
+/// The lines that a child prints, as they arrive.
 fn printed(child: &mut Child) -> Receiver<String> {
     let (sender, receiver) = channel();
     let output = BufReader::new(child.stdout.take().expect("piped"));
@@ -42,7 +42,7 @@ fn printed(child: &mut Child) -> Receiver<String> {
     receiver
 }
 
-/// Runs commands with a canary in everything that must not be told.
+/// Runs commands with a canary in everything that must not be logged.
 fn plant_canaries(world: &World) {
     let secret = format!("Authorization: Bearer {CANARY}");
     let url = format!("data:text/html,<input/id=a>?{CANARY}#{CANARY}");
@@ -61,7 +61,7 @@ fn plant_canaries(world: &World) {
         &["navigate", &format!("http://{CANARY}:{CANARY}@127.0.0.1:9/?{CANARY}")],
         &["get", "text", "--target", &format!("text={CANARY}"), "--timeout", "200ms"],
     ] {
-        // Whether it works or not is not the question here.
+        // Whether the commands succeed does not matter here.
         let _ = world.run(command);
     }
 }
@@ -84,7 +84,7 @@ fn commands_and_clients_have_rows_and_filters_find_them() {
     assert_eq!(world.run(&["click", "#none", "--timeout", "100ms"]).code, 1);
     let client = CdpClient::connect(&format!("{}?client=other", world.cdp_url()));
     drop(client);
-    eventually("the client's leaving is told", SECONDS, || world.actions(&["--client", "other"]).len() == 2);
+    eventually("the disconnect is logged", SECONDS, || world.actions(&["--client", "other"]).len() == 2);
     assert_eq!(world.actions(&["--client", "other"]), ["cdp_connect", "cdp_disconnect"]);
     assert_eq!(world.actions(&["--client", "tester"]), ["open", "eval", "click"]);
     assert_eq!(world.actions(&["--failed"]), ["click"]);
@@ -148,7 +148,7 @@ fn rows_can_be_followed_and_survive_a_killed_daemon_without_secrets() {
     output.read_line(&mut String::new()).expect("a heading");
     drop(output);
     let ended = find_eventually(SECONDS, || unread.try_wait().expect("our own child"));
-    assert_eq!(ended.and_then(|status| status.code()), Some(0), "it ends when nobody reads");
+    assert_eq!(ended.and_then(|status| status.code()), Some(0), "it ends without a reader");
 
     plant_canaries(&world);
     check_no_canary(&world);

@@ -48,7 +48,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
 ];
 
 #[test]
-fn every_command_explains_itself() {
+fn every_command_has_help() {
     let world = World::new();
     let overview = world.run(&["--help"]).succeeded();
     for (command, word) in COMMANDS {
@@ -95,11 +95,11 @@ fn members(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn json_answers_keep_their_shape() {
+fn json_output_keeps_its_shape() {
     let world = World::new();
     let not_running = world.json(&["daemon", "status"]);
     assert_eq!(not_running, serde_json::json!({"running": false}));
-    assert_eq!(world.json(&["status"])["running"], false, "asking starts nothing");
+    assert_eq!(world.json(&["status"])["running"], false, "the command starts nothing");
     let started = world.json(&["daemon", "start"]);
     assert_eq!((members(&started), &started["started"]), (vec!["pid", "started"], &Value::Bool(true)));
     assert_eq!(world.json(&["daemon", "start"])["started"], false);
@@ -134,7 +134,7 @@ fn json_answers_keep_their_shape() {
 }
 
 #[test]
-fn people_get_text_and_notes_go_to_stderr() {
+fn results_are_text_and_notes_go_to_stderr() {
     let world = World::new();
     let demo = world.run(&["demo", "--yes"]).succeeded();
     assert!(demo.stdout.contains("/demo"), "{demo:?}");
@@ -152,7 +152,7 @@ fn people_get_text_and_notes_go_to_stderr() {
 }
 
 #[test]
-fn addresses_that_are_none_are_refused_before_a_browser_starts() {
+fn invalid_urls_are_refused_before_a_browser_starts() {
     let world = World::new();
     for bad in ["javascript:alert(1)", "two words", "mailto:a@b"] {
         assert_eq!(world.run(&["--json", "open", bad]).failure(), ("BAD_ARGS".to_owned(), 2), "{bad}");

@@ -10,7 +10,7 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::wait::eventually;
 use crate::support::world::World;
 
-/// The first line of the response to a plain request or a websocket's handshake, and the body.
+/// Sends a plain request or a websocket handshake; returns the status line and the body.
 fn ask(address: &str, path: &str, more: &str) -> String {
     let rest = address.strip_prefix("ws://").expect("a websocket address");
     let (authority, secret) = rest.split_once('/').expect("a path");
@@ -29,17 +29,17 @@ const HANDSHAKE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSoc
 const PLAIN: &str = "Connection: close\r\n";
 
 #[test]
-fn one_client_at_a_time_and_who_stands_by_takes_over() {
+fn exclusive_sessions_serve_one_client_then_the_next() {
     launched(take_turns);
 }
 
 #[test]
-fn one_client_at_a_time_in_the_users_own_browser() {
+fn exclusive_sessions_work_in_the_users_own_browser() {
     in_own_browser(&[take_turns]);
 }
 
-/// When the daemon says to look again.
-fn look_again(slot: &str) -> u64 {
+/// The number of milliseconds after which the daemon says to poll again.
+fn retry_after(slot: &str) -> u64 {
     let (_, rest) = slot.split_once(r#""look_again_ms":"#).unwrap_or_else(|| panic!("{slot}"));
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().expect("a number")
@@ -53,8 +53,8 @@ fn take_turns(world: &World, site: &FixtureSite) {
     assert!(first.call("Browser.getVersion", serde_json::json!({}), None)["product"].is_string());
     let slot = ask(&address, "/client-slot", PLAIN);
     assert!(slot.contains(r#""mode":"single-active""#) && slot.contains(r#""busy":true"#), "{slot}");
-    // Who looks now and then is told when to look again, and not everybody the same.
-    let times: Vec<u64> = (0..10).map(|_| look_again(&ask(&address, "/client-slot", PLAIN))).collect();
+    // A client that polls gets a different retry time than others, so that they do not all return at once.
+    let times: Vec<u64> = (0..10).map(|_| retry_after(&ask(&address, "/client-slot", PLAIN))).collect();
     assert!(times.iter().all(|time| (500..=1500).contains(time)), "{times:?}");
     assert!(times.iter().any(|time| *time != times[0]), "{times:?}");
     let refused = ask(&address, "/cdp", &format!("{HANDSHAKE}{PLAIN}"));
@@ -69,12 +69,12 @@ fn take_turns(world: &World, site: &FixtureSite) {
             let mut second = CdpClient::connect(&standby);
             second.call("Browser.getVersion", serde_json::json!({}), None)["product"].is_string()
         });
-        // It has its turn while the first is served, and takes over when that one has left.
+        // A waiting client takes over when the first one has left.
         assert!(first.call("Browser.getVersion", serde_json::json!({}), None)["product"].is_string());
         drop(first);
         assert!(second.join().expect("it is served"));
     });
-    // The second has left, too; who looks finds the place free.
+    // After the second has left, a client that polls finds the slot free.
     eventually("it is free", 30, || ask(&address, "/client-slot", PLAIN).contains(r#""busy":false"#));
     let mut third = CdpClient::connect(&address);
     assert!(third.call("Browser.getVersion", serde_json::json!({}), None)["product"].is_string());

@@ -17,14 +17,14 @@ pub(crate) struct Suite {
 
 impl Suite {
     pub(crate) fn playwright(endpoint: &str, site: &FixtureSite, more: &[&str]) -> Self {
-        Self::start("playwright-suite.mjs", endpoint, site, more)
+        Self::start("playwright/suite.mjs", endpoint, site, more)
     }
 
     pub(crate) fn puppeteer(endpoint: &str, site: &FixtureSite, more: &[&str]) -> Self {
-        Self::start("puppeteer-suite.mjs", endpoint, site, more)
+        Self::start("puppeteer/suite.mjs", endpoint, site, more)
     }
 
-    /// Tabs that were there before, used as they are.
+    /// Uses tabs that existed before the client connected.
     pub(crate) fn unattached(endpoint: &str, site: &FixtureSite, more: &[&str]) -> Self {
         Self::start("unattached-tabs.mjs", endpoint, site, more)
     }
@@ -55,7 +55,7 @@ impl Suite {
         (length > 0).then(|| serde_json::from_str(&line).unwrap_or(Value::String(line)))
     }
 
-    /// Waits until the suite pauses, as `--pause-at` asked it to.
+    /// Waits until the suite pauses at `--pause-at`.
     pub(crate) fn await_pause(&mut self) {
         loop {
             let line = self.next_line().unwrap_or_else(|| panic!("{} ended before its pause", self.name));
@@ -65,8 +65,8 @@ impl Suite {
         }
     }
 
-    /// Lets a paused suite go on.
-    pub(crate) fn go_on(&mut self) {
+    /// Resumes a paused suite.
+    pub(crate) fn resume(&mut self) {
         self.child.stdin.as_mut().expect("piped").write_all(b"go\n").expect("it listens");
     }
 

@@ -39,7 +39,7 @@ fn beside_the_command_line(world: &World, clients: impl FnOnce()) {
         let evaluations = scope.spawn(|| evaluate_until(world, done));
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(clients));
         done.store(true, Ordering::SeqCst);
-        let count = evaluations.join().expect("every evaluation answers");
+        let count = evaluations.join().expect("every evaluation returns");
         if let Err(panic) = outcome {
             std::panic::resume_unwind(panic);
         }
@@ -63,7 +63,7 @@ fn f22_clients_and_the_command_line_share_a_browser_when_one_is_killed() {
     let mut held = Suite::playwright(&address, &site, &[&paused("1", "20")[..], &["--part", "1/2"]].concat());
     beside_the_command_line(&world, || {
         doomed.await_pause();
-        // One is held at its own pause, so that it has most of its work left when the other dies.
+        // This client pauses early, so that it still has most of its work when the other is killed.
         held.await_pause();
         let others = [
             Suite::playwright(
@@ -74,7 +74,7 @@ fn f22_clients_and_the_command_line_share_a_browser_when_one_is_killed() {
             Suite::puppeteer(&address, &site, &settings(&operations, "3")),
         ];
         doomed.kill();
-        held.go_on();
+        held.resume();
         held.passes(count);
         for suite in others {
             suite.passes(count);

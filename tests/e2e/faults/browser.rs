@@ -21,15 +21,16 @@ fn f01_a_killed_browser_fails_the_command_and_the_next_one_recovers() {
     world.expect_litter();
     kill(browser);
     let outcome = wait(running, &["eval"]);
-    // The row's 250 ms hold from the daemon's notice on; a loaded machine and a process's end come on top.
+    // The 250 ms of F01 count from the daemon's notice. A loaded machine and the exit of a process add to
+    // them.
     assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
     let (code, exit) = outcome.failure();
     assert!(exit == 1 && ["BROWSER_GONE", "OUTCOME_UNKNOWN"].contains(&code.as_str()), "{outcome:?}");
     let next = world.run(&["open", "about:blank"]).succeeded();
-    assert!(next.stderr.contains("was lost"), "the user is told: {next:?}");
+    assert!(next.stderr.contains("was lost"), "the user is notified: {next:?}");
     assert_ne!(world.pid("browser_pid"), browser);
     let quiet = world.run(&["eval", "1"]).succeeded();
-    assert_eq!((quiet.text(), quiet.stderr.as_str()), ("1", ""), "told once");
+    assert_eq!((quiet.text(), quiet.stderr.as_str()), ("1", ""), "the notice is printed once");
 }
 
 #[test]
@@ -49,12 +50,12 @@ fn f02_a_crashed_page_fails_alone() {
     assert_eq!(world.run(&["eval", "2", "--tab", &again]).succeeded().text(), "2");
 }
 
-/// Ends the process of the page with this title, as a fault of the page's own would.
+/// Crashes the renderer of the page with this title.
 pub(crate) fn crash(world: &World, title: &str) {
     drop(crash_and_stay(world, title));
 }
 
-/// The same, by a client that stays on the page.
+/// The same, with a client that stays attached to the page.
 fn crash_and_stay(world: &World, title: &str) -> CdpClient {
     let mut client = CdpClient::connect(&format!("{}?share=all", world.cdp_url()));
     let targets = client.call("Target.getTargets", json!({}), None);
@@ -74,7 +75,7 @@ fn f02_a_crashed_tab_can_be_opened_again() {
     let crashed = world.run(&["--json", "--timeout", "10s", "eval", "1"]);
     assert_eq!(crashed.code, 1, "a typed failure, not a timeout: {crashed:?}");
     assert_eq!(world.open(&["data:text/html,<title>back</title>"]), tab);
-    // The mux takes this for the moment from which a page answers again.
+    // The mux takes this event as the moment from which a page responds again.
     client.event("Inspector.targetReloadedAfterCrash", |_| true);
     drop(client);
     assert_eq!(world.eval("document.title"), "back");
@@ -90,7 +91,7 @@ fn f24_daemon_and_keeper_killed_leave_no_browser_and_no_profile() {
     kill(daemon);
     kill(keeper);
     await_end("no browser is left", 5, &browsers);
-    assert_eq!(world.files("runtime/profiles").len(), 1, "nobody is there to remove it");
+    assert_eq!(world.files("runtime/profiles").len(), 1, "no process is left to remove it");
     world.run(&["daemon", "start"]).succeeded();
     assert_eq!(world.files("runtime/profiles"), [""; 0], "{}", world.log());
     assert_eq!(world.files("runtime/browsers"), [""; 0]);
@@ -98,7 +99,7 @@ fn f24_daemon_and_keeper_killed_leave_no_browser_and_no_profile() {
 }
 
 #[test]
-fn what_a_killed_keeper_leaves_is_swept_without_being_asked_for() {
+fn leftovers_of_a_killed_keeper_are_swept_automatically() {
     let world = World::new();
     world.open(&["about:blank"]);
     kill(world.pid("keeper_pid"));
@@ -109,7 +110,7 @@ fn what_a_killed_keeper_leaves_is_swept_without_being_asked_for() {
 }
 
 #[test]
-fn a_killed_keeper_takes_its_browser_along_and_the_next_command_says_so() {
+fn a_killed_keepers_browser_ends_and_is_reported() {
     let world = World::new();
     world.open(&["about:blank"]);
     let browsers = world.browser_processes();
@@ -128,12 +129,12 @@ fn a_killed_daemon_leaves_the_browser_only_for_the_linger() {
     world.open(&["about:blank"]);
     let browsers = world.browser_processes();
     kill(world.daemon_pid());
-    await_end("the keeper ends what nobody claims", 10, &browsers);
-    eventually("its traces go too", 5, || {
+    await_end("the keeper ends an unclaimed browser", 10, &browsers);
+    eventually("its files are removed too", 5, || {
         world.files("runtime/browsers").is_empty() && world.files("runtime/profiles").is_empty()
     });
     assert!(world.processes().is_empty(), "{:?}", world.processes());
-    // Only the dead daemon's socket is left, for the next one to replace.
+    // Only the dead daemon's socket is left; the next daemon replaces it.
     world.run(&["daemon", "start"]).succeeded();
 }
 
@@ -150,6 +151,6 @@ fn f46_a_browser_that_ignores_close_is_ended_within_the_grace() {
     let closed = world.run(&["close"]).succeeded();
     let taken = asked.elapsed();
     assert!(closed.stdout.contains("ended"), "{closed:?}");
-    assert!(!is_running(browser), "close answered while the browser ran");
+    assert!(!is_running(browser), "close returned while the browser ran");
     assert!(taken > Duration::from_secs(4) && taken < Duration::from_secs(9), "grace of 5 s: {taken:?}");
 }

@@ -12,11 +12,11 @@ use crate::support::process::{Process, is_running, kill, signal};
 use crate::support::wait::eventually;
 use crate::support::world::{World, wait};
 
-/// Commands that start together in the race for one daemon.
+/// Commands that race to start one daemon.
 const RACERS: usize = 20;
 
-/// What must be the same before and after a daemon was lost.
-fn sights(world: &World) -> (Value, i32, String) {
+/// State that must survive the loss of a daemon.
+fn surviving_state(world: &World) -> (Value, i32, String) {
     let mut tabs = world.json(&["tabs"])["result"]["tabs"].clone();
     for tab in tabs.as_array_mut().expect("tabs") {
         tab["title"].take();
@@ -24,8 +24,8 @@ fn sights(world: &World) -> (Value, i32, String) {
     (tabs, world.pid("browser_pid"), secret_of(&world.cdp_url()))
 }
 
-/// Two tabs with something in the page that a reload would lose.
-fn furnish(world: &World) -> String {
+/// Opens two tabs with a script variable that a reload would lose.
+fn open_two_tabs(world: &World) -> String {
     let first = world.open(&["data:text/html,<title>first</title>"]);
     world.eval("window.x = 1");
     world.open(&["--new-tab", "data:text/html,<title>second</title>"]);
@@ -33,33 +33,33 @@ fn furnish(world: &World) -> String {
     first
 }
 
-fn check_furniture(world: &World, first: &str) {
+fn check_tabs(world: &World, first: &str) {
     assert_eq!(world.eval("window.x"), "2", "the current tab is the same");
     let outcome = world.run(&["eval", "window.x", "--tab", first]).succeeded();
     assert_eq!((outcome.text(), outcome.stderr.as_str()), ("1", ""));
 }
 
 #[test]
-fn f47_a_killed_daemon_costs_nothing_but_its_port() {
+fn f47_a_killed_daemon_loses_nothing_but_its_port() {
     let world = World::new().with("TABWIRE_LINGER", "30");
-    let first = furnish(&world);
-    let before = sights(&world);
+    let first = open_two_tabs(&world);
+    let before = surviving_state(&world);
     let old = world.daemon_pid();
     kill(old);
-    check_furniture(&world, &first);
-    assert_eq!(sights(&world), before);
+    check_tabs(&world, &first);
+    assert_eq!(surviving_state(&world), before);
     assert_ne!(world.daemon_pid(), old);
     assert!(world.log().contains("adopted a browser"), "{}", world.log());
     let mut client = CdpClient::connect(&world.cdp_url());
     let page = client.open_page("about:blank");
-    assert_eq!(client.evaluate("6 * 7", &page.session), 42, "the address works again");
+    assert_eq!(client.evaluate("6 * 7", &page.session), 42, "the CDP URL works again");
     drop(client);
     let third = world.open(&["--new-tab", "about:blank"]);
     assert!(!before.0.to_string().contains(&format!("\"{third}\"")), "{third} was used before");
 }
 
 #[test]
-fn an_address_is_the_same_after_a_daemon_was_killed_if_the_port_is_free() {
+fn a_cdp_url_survives_a_killed_daemon_if_its_port_is_free() {
     let free =
         std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound").port();
     let world = World::new().with("TABWIRE_PORT", free.to_string()).with("TABWIRE_LINGER", "30");
@@ -83,7 +83,7 @@ fn f37_a_port_taken_by_another_program_is_not_used() {
     assert_ne!(status["port"], port);
     let findings = world.json(&["doctor"]).to_string();
     assert!(findings.contains(&format!("Another program uses port {port}")), "{findings}");
-    // The world looks at the end whether ports of its own are still open.
+    // `World` checks at the end that its own ports are closed.
     drop(stranger);
 }
 
@@ -101,18 +101,18 @@ fn a_command_reports_outcome_unknown_when_the_daemon_is_killed() {
 #[test]
 fn f27_a_terminated_daemon_leaves_the_browser_to_the_next() {
     let world = World::new().with("TABWIRE_LINGER", "30");
-    let first = furnish(&world);
-    let before = sights(&world);
+    let first = open_two_tabs(&world);
+    let before = surviving_state(&world);
     let daemon = world.daemon_pid();
     signal(daemon, Signal::TERM);
     signal(daemon, Signal::TERM);
     eventually("the daemon ends", 10, || !is_running(daemon));
     assert!(!world.socket().exists(), "it removes its socket");
-    check_furniture(&world, &first);
-    assert_eq!(sights(&world), before);
+    check_tabs(&world, &first);
+    assert_eq!(surviving_state(&world), before);
 }
 
-/// A daemon that was told to end while a command runs, the command, and its process.
+/// A daemon that got SIGTERM while a command runs, the command, and the daemon's pid.
 fn daemon_that_waits_for_its_work() -> (World, Child, i32) {
     let world = World::new().with("TABWIRE_LINGER", "30");
     world.open(&["about:blank"]);
@@ -140,7 +140,7 @@ fn f27_a_second_signal_does_not_wait_for_work() {
 fn f27_a_command_during_daemon_shutdown_is_served_by_the_next_daemon() {
     let (world, running, daemon) = daemon_that_waits_for_its_work();
     let mut waiting = world.start(&["eval", "1"]);
-    eventually("the next daemon waits for its place", 10, || {
+    eventually("the next daemon waits for the lock", 10, || {
         world.processes().iter().filter(|process| process.command.contains("daemon run")).count() == 2
     });
     signal(daemon, Signal::TERM);
@@ -161,7 +161,7 @@ fn f27_a_signal_during_the_start_leaves_nothing() {
         signal(pid, Signal::TERM);
         eventually("it ends", 20, || !is_running(pid));
     }
-    // It may have been done, or not; what counts is that it ends and that the next one works.
+    // Either result is fine: the command must end, and the next one must work.
     let _ = wait(starting, &["open"]);
     world.open(&["about:blank"]);
     assert_eq!(world.eval("1"), "1");
@@ -186,8 +186,8 @@ fn f38_twenty_commands_at_once_start_one_daemon() {
 #[test]
 fn f40_a_newer_client_gets_a_version_error_and_a_drained_daemon_yields() {
     let world = World::new().with("TABWIRE_LINGER", "30");
-    let first = furnish(&world);
-    let before = sights(&world);
+    let first = open_two_tabs(&world);
+    let before = surviving_state(&world);
     let ask = |method: &str, path: &str, version: &str| {
         let body = if method == "POST" {
             "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
@@ -209,8 +209,8 @@ fn f40_a_newer_client_gets_a_version_error_and_a_drained_daemon_yields() {
     assert!(status.contains(" 200 "), "{status} {body}");
     eventually("the daemon leaves", 10, || !is_running(daemon));
     assert!(is_running(browser), "the browser stays");
-    check_furniture(&world, &first);
-    assert_eq!(sights(&world), before);
+    check_tabs(&world, &first);
+    assert_eq!(surviving_state(&world), before);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::wait::eventually;
 use crate::support::world::{Outcome, World};
 
-/// A small file system in a directory of a world. Taken away on drop, which is before the world's own end.
+/// A small file system mounted in a directory of a world. Unmounted on drop, before the world's own cleanup.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
@@ -26,7 +26,7 @@ impl SmallDisk {
         Self(place)
     }
 
-    /// Writes until nothing more fits.
+    /// Writes until the disk is full.
     fn fill(&self) {
         let mut ballast = fs::File::create(self.0.join("ballast")).expect("a file");
         for size in [64 * 1024, 4096, 512, 1] {
@@ -41,14 +41,14 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily, so that a test that failed with its daemon running leaves no mount either.
+        // A lazy unmount works even while a failed test's daemon still runs.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
 }
 
-/// A failure that says that there is no room, and what to do.
+/// Checks that a failure reports the full disk and a remedy.
 #[track_caller]
-fn check_told(outcome: &Outcome) {
+fn check_disk_full_error(outcome: &Outcome) {
     let error = outcome.json()["error"].clone();
     assert_eq!(outcome.code, error_exit(&error), "{outcome:?}");
     let message = error["message"].as_str().expect("a sentence");
@@ -60,7 +60,7 @@ fn error_exit(error: &Value) -> i32 {
     if error["code"] == "BAD_ARGS" { 2 } else { 1 }
 }
 
-/// No half-written file of ours is left beside the whole ones.
+/// Checks that no partly written file is left.
 #[track_caller]
 fn check_no_parts(directory: &Path) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -85,20 +85,20 @@ fn f32_a_full_state_directory_keeps_old_data_and_the_daemon() {
     let rows = world.run(&["log"]).succeeded().stdout.lines().count();
 
     disk.fill();
-    // The session's record: told, and the old one is intact.
-    check_told(&world.run(&["--json", "context", "set", "--target", "#second"]));
+    // The session's record: an error, and the old record stays.
+    check_disk_full_error(&world.run(&["--json", "context", "set", "--target", "#second"]));
     assert!(fs::read_to_string(&record).expect("readable").contains("#first"));
-    // The audit log: actions go on, and the response says so.
+    // The audit log: actions continue, and the response has a notice.
     let acted = world.run(&["eval", "1 + 1"]).succeeded();
     assert_eq!(acted.text(), "2");
-    // Images and downloads: told.
+    // Images and downloads: an error.
     let shot = world.run(&["--json", "screenshot", "--output", "state/shot.png"]);
-    check_told(&shot);
-    assert!(!world.home().join("state/shot.png").exists(), "no part of a picture");
+    check_disk_full_error(&shot);
+    assert!(!world.home().join("state/shot.png").exists(), "no part of an image");
     let download = world.run(&["--json", "download-file", "--url", &site.url("a", "/download/report.txt")]);
     assert_eq!(download.code, 1, "{download:?}");
     assert!(download.json()["error"]["hint"].is_string(), "{download:?}");
-    // What was saved of the session stays as it was when it cannot be saved anew.
+    // Saved state stays as it was when it cannot be replaced.
     world.eval("localStorage.setItem('k', 'second'); 1");
     world.run(&["session", "stop"]).succeeded();
     assert_eq!(fs::read(&state).expect("readable"), saved);
@@ -122,17 +122,17 @@ fn f32_a_full_state_directory_keeps_old_data_and_the_daemon() {
 fn f32_a_full_runtime_directory_fails_the_start_only_while_full() {
     let world = World::new();
     let disk = SmallDisk::mount(&world, "runtime", "64m");
-    // Nowhere to say who the daemon is.
+    // No space for the daemon's handshake.
     disk.fill();
-    check_told(&world.run(&["--json", "daemon", "start"]));
+    check_disk_full_error(&world.run(&["--json", "daemon", "start"]));
     assert!(!world.runtime().join("handshake.json").exists());
     check_no_parts(&world.runtime());
     disk.make_room();
     world.run(&["daemon", "start"]).succeeded();
     let daemon = world.daemon_pid();
-    // Nowhere to describe a browser.
+    // No space for the browser's descriptor.
     disk.fill();
-    check_told(&world.run(&["--json", "open", "about:blank"]));
+    check_disk_full_error(&world.run(&["--json", "open", "about:blank"]));
     eventually("no browser is left", 10, || world.browser_processes().is_empty());
     check_no_parts(&world.runtime().join("browsers"));
     assert_eq!(world.daemon_pid(), daemon, "the daemon lives");
@@ -155,7 +155,7 @@ fn f32_a_setting_that_does_not_fit_leaves_the_file_as_it_was() {
     let file = disk.0.join("config.toml");
     let before = fs::read(&file).expect("readable");
     disk.fill();
-    check_told(&world.run(&["--json", "config", "set", "timeout", "20s"]));
+    check_disk_full_error(&world.run(&["--json", "config", "set", "timeout", "20s"]));
     assert_eq!(fs::read(&file).expect("readable"), before);
     disk.make_room();
     world.run(&["config", "set", "timeout", "20s"]).succeeded();

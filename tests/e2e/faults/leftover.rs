@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::process::Process;
 use crate::support::world::World;
 
-/// Makes a directory of the world only its user can enter.
+/// Creates a directory of the world that only its user can enter.
 pub(crate) fn private(world: &World, path: &str) -> PathBuf {
     let directory = world.home().join(path);
     fs::create_dir_all(&directory).expect("a directory");
@@ -21,7 +21,7 @@ pub(crate) fn private(world: &World, path: &str) -> PathBuf {
     directory
 }
 
-/// A descriptor of a browser that is not there.
+/// Writes a descriptor of a browser that does not run.
 pub(crate) fn plant_descriptor(world: &World, id: &str, keeper: &Value, browser: &Value) -> PathBuf {
     let directory = private(world, "runtime/browsers");
     let content = json!({
@@ -35,18 +35,18 @@ pub(crate) fn plant_descriptor(world: &World, id: &str, keeper: &Value, browser:
     file
 }
 
-/// A process number that nobody has, with a start time that was never.
-pub(crate) fn nobody() -> Value {
+/// A process that does not exist: an unused pid with an impossible start time.
+pub(crate) fn dead_process() -> Value {
     json!({"pid": 4_194_305, "start_time": 1})
 }
 
-/// Binds a socket and lets the listener go, as a killed process does.
+/// Binds a socket and closes the listener, as a killed process does.
 pub(crate) fn dead_socket(path: &PathBuf) {
     drop(UnixListener::bind(path).expect("bound"));
     assert!(path.exists());
 }
 
-/// An innocent process that must survive.
+/// An unrelated process that must survive.
 struct Bystander(Child);
 
 impl Bystander {
@@ -74,13 +74,13 @@ fn f35_a_reused_process_number_is_never_signalled() {
     let file = plant_descriptor(&world, "reused", &reused, &reused);
     world.run(&["daemon", "start"]).succeeded();
     assert!(!file.exists(), "{}", world.log());
-    assert!(Process::find(bystander.pid()).is_some(), "an innocent process was ended");
+    assert!(Process::find(bystander.pid()).is_some(), "an unrelated process was ended");
 }
 
 #[test]
-fn f36_f39_a_living_process_without_an_answering_socket_proves_nothing() {
+fn f36_f39_leftovers_without_a_responding_socket_are_removed() {
     let world = World::new();
-    let file = plant_descriptor(&world, "silent", &nobody(), &nobody());
+    let file = plant_descriptor(&world, "silent", &dead_process(), &dead_process());
     dead_socket(&file.with_extension("sock"));
     let orphan = file.with_file_name("orphan.sock");
     dead_socket(&orphan);
@@ -94,9 +94,10 @@ fn f36_f39_a_living_process_without_an_answering_socket_proves_nothing() {
 #[test]
 fn f47_the_next_start_sweeps_and_reports_in_the_log() {
     let world = World::new();
-    let file = plant_descriptor(&world, "killed", &nobody(), &nobody());
+    let file = plant_descriptor(&world, "killed", &dead_process(), &dead_process());
     let profile = private(&world, "runtime/profiles/killed");
-    fs::write(profile.join(".tabwire-throw-away"), json!({"owner": nobody()}).to_string()).expect("a mark");
+    fs::write(profile.join(".tabwire-throw-away"), json!({"owner": dead_process()}).to_string())
+        .expect("a mark");
     fs::write(profile.join("Cookies"), "old").expect("a file");
     let unmarked = private(&world, "runtime/profiles/precious");
     fs::write(unmarked.join("letter"), "dear").expect("a file");
@@ -120,11 +121,11 @@ fn damaged_files_of_ours_do_not_stop_a_start() {
     }
     fs::write(world.runtime().join("handshake.json"), [0xff, 0xfe]).expect("written");
     assert_eq!(world.eval("1"), "1");
-    fs::remove_file(&planted[0]).expect("what cannot be read is left alone");
+    fs::remove_file(&planted[0]).expect("an unreadable file stays");
 }
 
 #[test]
-fn f39_a_file_in_the_sockets_place_is_named() {
+fn f39_a_file_at_the_socket_path_is_reported() {
     let world = World::new();
     private(&world, "runtime");
     fs::write(world.socket(), "not a socket").expect("written");

@@ -1,4 +1,4 @@
-//! Clients that flood, stall, vanish or ask for too much: other clients and the daemon are not affected.
+//! Clients that flood, stall, vanish or request too much: other clients and the daemon are not affected.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::support::process::peak_memory;
 use crate::support::wait::eventually;
 use crate::support::world::{World, testkit_program};
 
-/// The largest result asked for through the endpoint, in bytes.
+/// The size of the largest requested result, in bytes.
 const LARGE: u64 = 100 * 1024 * 1024;
 
-/// Memory the daemon may have had at most while it passed one large message on, in MiB.
+/// Peak memory that the daemon may have while it forwards one large message, in MiB.
 const MEMORY: u64 = 700;
 
 /// Waits until a page has loaded the path.
@@ -67,10 +67,10 @@ fn f13_a_client_that_stops_reading_delays_no_other_client() {
     slow.call("Network.enable", json!({}), Some(&flooded.session));
     await_load(&mut slow, &flooded.session, "/flood");
     let page = quick.open_page("about:blank");
-    // About 60 MB of events, more than sockets and queue take; nothing of it is read for now.
+    // About 60 MB of unread events, more than sockets and queue can hold.
     let flood = "window.flood({lines: 60000, requests: 200, bytes: 1000}).then(() => 'flooded')";
     let params = json!({"expression": flood, "awaitPromise": true, "returnByValue": true});
-    let answer = slow.send("Runtime.evaluate", params, Some(&flooded.session));
+    let command = slow.send("Runtime.evaluate", params, Some(&flooded.session));
     let mut worst = Duration::ZERO;
     eventually("events are dropped for the slow client", 60, || {
         let asked = Instant::now();
@@ -79,7 +79,7 @@ fn f13_a_client_that_stops_reading_delays_no_other_client() {
         world.number("events_dropped") > 0
     });
     assert!(worst < Duration::from_secs(5), "the quick client waited {worst:?}");
-    assert_eq!(slow.answer(answer)["result"]["result"]["value"], "flooded", "answers are never dropped");
+    assert_eq!(slow.response(command)["result"]["result"]["value"], "flooded", "responses are never dropped");
     let notice = slow.event("Tabwire.eventsDropped", |_| true);
     assert!(notice["params"]["count"].as_u64() > Some(0), "{notice}");
     assert_eq!(slow.evaluate("2", &flooded.session), 2, "it is served again");
@@ -99,7 +99,7 @@ fn f14_a_result_of_100_mb_passes_with_bounded_memory() {
 }
 
 #[test]
-fn f14_a_message_above_the_ceiling_is_an_error_and_the_connection_lives() {
+fn f14_an_oversize_message_is_an_error_and_the_connection_lives() {
     let script = tempfile::NamedTempFile::new().expect("a file");
     let large = json!({"method": "Page.captureScreenshot", "do": "large", "bytes": 3 * LARGE});
     std::fs::write(script.path(), large.to_string()).expect("written");
@@ -108,8 +108,8 @@ fn f14_a_message_above_the_ceiling_is_an_error_and_the_connection_lives() {
         .with("TABWIRE_FAKE_BROWSER_SCRIPT", script.path().display().to_string());
     let mut client = CdpClient::connect(&world.cdp_url());
     let page = client.open_page("about:blank");
-    let answer = client.ask("Page.captureScreenshot", json!({}), Some(&page.session));
-    assert!(answer["error"]["message"].is_string(), "{}", answer["error"]);
+    let response = client.ask("Page.captureScreenshot", json!({}), Some(&page.session));
+    assert!(response["error"]["message"].is_string(), "{}", response["error"]);
     client.call("Page.enable", json!({}), Some(&page.session));
     assert_eq!(world.json(&["tabs"])["session"], "default", "the engine did not notice");
     let peak = peak_memory(world.daemon_pid());
@@ -117,7 +117,7 @@ fn f14_a_message_above_the_ceiling_is_an_error_and_the_connection_lives() {
 }
 
 #[test]
-fn f22_a_client_killed_mid_command_releases_what_it_held() {
+fn f22_a_client_killed_mid_command_releases_its_resources() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
     world.eval("window.x = 1");
@@ -131,14 +131,14 @@ fn f22_a_client_killed_mid_command_releases_what_it_held() {
     });
     suite.kill();
     eventually("the client is gone", 10, || world.number("clients") == clients);
-    eventually("what it held is released", 10, || world.number("held") == held);
+    eventually("its holds are released", 10, || world.number("held") == held);
     assert_eq!(other.evaluate("document.title", &page.session), "Form");
     let targets = other.call("Target.getTargets", json!({}), None);
     let pages = targets["targetInfos"].as_array().expect("targets").iter();
     let pages = pages.filter(|info| info["type"] == "page").count();
     assert_eq!(world.eval("window.x"), "1", "the engine's page is untouched");
     assert_eq!(pages, 2, "another client never sees its pages: {targets}");
-    // Its pages in the shared context are not closed but handed to the session's user.
+    // Its pages in the shared context stay open and become the session's.
     for tab in world.json(&["tabs"])["result"]["tabs"].as_array().expect("tabs").iter().skip(tabs) {
         world.run(&["close", "--tab", tab["tab"].as_str().expect("an id")]).succeeded();
     }

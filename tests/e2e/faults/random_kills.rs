@@ -155,8 +155,8 @@ impl Trial {
         self.remove_litter();
     }
 
-    /// A browser that is killed as it makes a temporary directory leaves it, and nothing says whose it was. What the
-    /// living one has is left for it to remove.
+    /// Removes temporary directories of killed browsers, which have no owner to find. The running browser
+    /// removes its own.
     fn remove_litter(&self) {
         let (world, temporary) = (&self.world, self.world.home().join("tmp"));
         let profile = world.files("runtime/profiles").into_iter().next().expect("the one profile");

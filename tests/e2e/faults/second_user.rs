@@ -20,26 +20,26 @@ use crate::support::cdp_client::CdpClient;
 use crate::support::wait::eventually;
 use crate::support::world::World;
 
-/// A user that is not us.
+/// The id of another user.
 const OTHER: u32 = 65_534;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Says what could not be checked.
+/// Prints what could not be checked.
 fn say(what: &str) {
     let _ = writeln!(std::io::stderr(), "{what}");
 }
 
-/// Does something as another user: on Linux a thread can be one.
+/// Runs code as another user: on Linux, a thread can have its own user id.
 fn as_other<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let other = thread::spawn(|| {
-        rustix::thread::set_thread_uid(Uid::from_raw(OTHER)).expect("root becomes anybody");
+        rustix::thread::set_thread_uid(Uid::from_raw(OTHER)).expect("root can change its user id");
         work()
     });
     other.join().expect("done")
 }
 
-/// Everything that Tabwire keeps below its home.
+/// Every path below Tabwire's directories.
 fn everything(world: &World) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         ["runtime", "state", "data", "config"].iter().map(|name| world.home().join(name)).collect();
@@ -54,7 +54,7 @@ fn everything(world: &World) -> Vec<PathBuf> {
     found
 }
 
-/// Which of these another user can read, list, write or connect to.
+/// The paths that another user can read, list, write or connect to.
 fn reached(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let is_reached = |path: &PathBuf| {
         fs::File::open(path).is_ok()
@@ -72,8 +72,8 @@ fn sockets(paths: &[PathBuf]) -> Vec<PathBuf> {
     paths.iter().filter(is_socket).cloned().collect()
 }
 
-/// A world with a browser, a pairing key and grants in it.
-fn furnished() -> World {
+/// A world with a browser, a pairing key and grants.
+fn world_with_secrets() -> World {
     let world = World::new();
     world.open(&["about:blank"]);
     let profile = format!("{}/profile/", world.home().display());
@@ -84,27 +84,27 @@ fn furnished() -> World {
 
 #[test]
 fn a_second_user_reaches_no_socket_no_file_and_no_secret() {
-    let world = furnished();
+    let world = world_with_secrets();
     let paths = everything(&world);
     let sockets = sockets(&paths);
     assert!(sockets.len() >= 2, "the daemon's and a keeper's: {sockets:?}");
     check_modes(&paths, &sockets);
     if !rustix::process::geteuid().is_root() {
-        say("not root: nobody else can be played here, so only the modes of files were checked");
+        say("not root: cannot act as another user, so only file modes were checked");
         return;
     }
-    // Only Tabwire's own directories are to protect what is in them.
+    // Tabwire's own directories must protect their content; parent directories stay open here.
     fs::set_permissions(world.home(), Permissions::from_mode(0o755)).expect("ours");
     let all = paths.clone();
     assert_eq!(as_other(move || reached(all)), Vec::<PathBuf>::new());
-    check_open_doors(&world, sockets);
+    check_open_modes(&world, sockets);
     check_port(&world);
     check_program(&world);
     assert_eq!(world.eval("1 + 1"), "2", "the user's own work goes on");
     world.run(&["close"]).succeeded();
 }
 
-/// What is at the top of each directory, and every socket and secret, is for its owner alone.
+/// Checks that directories, sockets and secrets are accessible to their owner only.
 fn check_modes(paths: &[PathBuf], sockets: &[PathBuf]) {
     let is_top =
         |path: &&PathBuf| ["runtime", "state", "data", "config"].iter().any(|name| path.ends_with(name));
@@ -117,8 +117,8 @@ fn check_modes(paths: &[PathBuf], sockets: &[PathBuf]) {
     }
 }
 
-/// Where files let everybody in, the sockets still tell who comes.
-fn check_open_doors(world: &World, sockets: Vec<PathBuf>) {
+/// Opens all file modes: the sockets still check the peer's user id.
+fn check_open_modes(world: &World, sockets: Vec<PathBuf>) {
     let folders: Vec<PathBuf> = sockets.iter().filter_map(|path| path.parent().map(Path::to_owned)).collect();
     let set = |path: &PathBuf, mode| fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
     set(&world.runtime(), 0o755);
@@ -132,7 +132,7 @@ fn check_open_doors(world: &World, sockets: Vec<PathBuf>) {
     set(&world.runtime(), 0o700);
 }
 
-/// Says to a socket what daemon and keeper understand; gives what comes back.
+/// Sends valid requests of daemon and keeper to a socket; returns the response.
 fn speak(path: &Path) -> Vec<u8> {
     let mut stream = UnixStream::connect(path).expect("the files let it in");
     stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
@@ -142,7 +142,7 @@ fn speak(path: &Path) -> Vec<u8> {
     received
 }
 
-/// At the port another user is one more stranger; the daemon's process tells it nothing.
+/// The port gives another user nothing without a secret, and `/proc` shows nothing of the daemon.
 fn check_port(world: &World) {
     let port = daemon_port(world);
     let pid = world.find_status().expect("a daemon")["pid"].as_u64().expect("a process");
@@ -169,7 +169,7 @@ fn check_port(world: &World) {
         })
     });
     assert_eq!(read, [false; 4], "environment, memory, descriptors, directory");
-    // It may say that it is the extension, and does not know the key.
+    // It can claim to be the extension, but does not have the key.
     as_other(move || {
         let address = format!("ws://127.0.0.1:{port}/extension");
         let mut line = CdpClient::connect_as(&address, Some(&extension_origin()));
@@ -180,11 +180,11 @@ fn check_port(world: &World) {
         let deadline = std::time::Instant::now() + TIMEOUT;
         let challenge = line.read_message(deadline).expect("open").expect("a challenge");
         line.say(&serde_json::json!({"proof": challenge["challenge"]["proof"]}));
-        assert!(line.read_message(deadline).is_err(), "what it was shown is no proof of its own");
+        assert!(line.read_message(deadline).is_err(), "the daemon's proof is no valid client proof");
     });
 }
 
-/// The program itself, run by another user on these directories, tells nothing and changes nothing.
+/// The program, run by another user on these directories, prints nothing and changes nothing.
 fn check_program(world: &World) {
     let key = fs::read_to_string(world.home().join("state/extension-key")).expect("a key");
     for arguments in [&["status"][..], &["extension", "status", "--key"], &["eval", "1"], &["native-host"]] {

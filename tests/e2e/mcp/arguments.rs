@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::support::fixture_site::FixtureSite;
 
-/// What is typed into a password field.
+/// The text typed into a password field.
 pub(crate) const PASSWORD: &str = "Pwd canary&<7b\"xQ4>3";
 
-/// One value for an argument, by its name and kind.
+/// A value for an argument, by its name and type.
 fn value(tool: &str, name: &str, schema: &Value, site: &FixtureSite) -> Value {
     match name {
         "url" => json!(site.page("/form")),
@@ -26,13 +26,14 @@ fn value(tool: &str, name: &str, schema: &Value, site: &FixtureSite) -> Value {
     }
 }
 
-/// Flags that ask for secrets: those of the page are told then, never the vault's or our own.
+/// Flags that show secrets: those of the page only, never the vault's or Tabwire's own.
 pub(crate) const REVEALING: [&str; 3] = ["reveal", "show_secrets", "values"];
 
-/// Flags that are left alone: one takes away what is looked for, the other sends it to a page that shows what it got.
+/// Flags that stay unset: one removes the secret from the page, the other sends it to a page that shows it.
 const UNSET: [&str; 2] = ["clear", "submit"];
 
-/// Arguments for a tool: what it needs; that with each word of its first choice; that with every flag set.
+/// Arguments for a tool: the required ones; those with each value of its first enum; those with every flag
+/// set.
 pub(crate) fn arguments(tool: &Value, site: &FixtureSite) -> Vec<Value> {
     let name = tool["name"].as_str().unwrap_or_default();
     let schema = &tool["inputSchema"];

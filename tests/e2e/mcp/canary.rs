@@ -15,36 +15,36 @@ use crate::mcp::client::McpClient;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
-/// A saved login's password, which stands on the page in every form.
+/// A saved login's password, which the page shows in every form.
 const VAULT: &str = "Vlt canary&<9a\"kF2>7";
 
-/// What a cookie holds.
+/// The value of a cookie.
 const COOKIE: &str = "Ck.canary+5d/zT8=4";
 
-/// How many of the canaries are told to nobody, whatever he asks: our own two, and the vault's.
+/// The first canaries, which no request may reveal: Tabwire's own two, and the vault's.
 const ALWAYS: usize = 3;
 
-/// Where a secret has to be, or is as the page itself is.
+/// Files that may contain a secret.
 const KEEPERS: [&str; 6] = [
-    // Where it was given, where ours is kept, what the browser keeps.
+    // The input file, Tabwire's own key file, the browser's profile.
     "user/password",
     "runtime/handshake.json",
     "runtime/profiles",
-    // What a session comes back to: its own address, and those of its pages.
+    // A session's record: its CDP secret, and the URLs of its pages.
     "state/sessions",
-    // What was saved to be loaded again, cookies and all; what was printed as the page shows it.
+    // Saved state with cookies, and a PDF of the page.
     "state/states",
     "state/pdfs",
 ];
 
-/// Something that must not be found.
+/// A secret to search for.
 struct Canary {
     name: &'static str,
     forms: Vec<String>,
 }
 
 impl Canary {
-    /// Every way to write it: as it is, in addresses, in forms, in HTML, in base64 wherever it stands there.
+    /// Every encoding of it: plain, URL, form, HTML, and base64 at each offset.
     fn new(name: &'static str, value: &str) -> Self {
         let percent = |is_kept: fn(u8) -> bool| -> String {
             let letters = value.bytes();
@@ -71,9 +71,9 @@ impl Canary {
         Self { name, forms }
     }
 
-    /// The place in a text where it stands.
+    /// The first encoding that occurs in a text.
     fn find_in(&self, text: &str) -> Option<String> {
-        // JSON within JSON puts backslashes before quotes; no canary has any.
+        // JSON within JSON adds backslashes before quotes; no canary has a backslash.
         let text = text.replace('\\', "");
         self.forms.iter().find_map(|form| {
             let at = text.find(form.as_str())?;
@@ -84,14 +84,14 @@ impl Canary {
     }
 }
 
-/// Notes which of the canaries a place tells.
+/// Adds the canaries that a text contains to the leaks.
 fn search(canaries: &[Canary], place: &str, text: &str, leaks: &mut Vec<String>) {
     leaks.extend(
-        canaries.iter().filter_map(|canary| Some(format!("{place} tells {}", canary.find_in(text)?))),
+        canaries.iter().filter_map(|canary| Some(format!("{place} contains {}", canary.find_in(text)?))),
     );
 }
 
-/// Has the page show the secret in its password field everywhere.
+/// Makes the page show the secret of its password field everywhere.
 const SHOW: &str = r"(() => {
     const secret = document.querySelector('#password').value, encoded = encodeURIComponent(secret);
     const hidden = btoa(unescape('me:' + encoded));
@@ -110,15 +110,15 @@ const SHOW: &str = r"(() => {
         .then(() => secret + ' ' + hidden);
 })()";
 
-/// Opens the form and has it show the vault's secret; whether the secret is masked where it is told.
+/// Opens the form, makes it show the vault's secret, and checks that results mask it.
 fn plant(client: &mut McpClient, site: &FixtureSite) {
     client.text("navigate", json!({"url": site.page("/form")}));
     client.text("fill", json!({"selector": "#password", "value": "{secret:shop}"}));
-    let told = client.text("eval", json!({"expression": SHOW}));
-    assert_eq!(told.matches("[redacted]").count(), 2, "the page has the secret, twice: {told}");
+    let output = client.text("eval", json!({"expression": SHOW}));
+    assert_eq!(output.matches("[redacted]").count(), 2, "the page has the secret, twice: {output}");
 }
 
-/// Every file below a directory with what it holds.
+/// Every file below a directory, with its content.
 fn read_all(directory: &Path, home: &Path, read: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -154,7 +154,7 @@ fn own_secrets(world: &World) -> Vec<Canary> {
     ]
 }
 
-/// Calls a tool in every way that is made up from its schema, and in three that are wrong.
+/// Calls a tool with all generated arguments, and with three invalid ones.
 fn ask_everything(
     client: &mut McpClient,
     tool: &Value,
@@ -179,7 +179,7 @@ fn ask_everything(
     }
 }
 
-/// Reads every resource there is, and what there is to know of them.
+/// Reads every resource and every list of resources.
 fn read_resources(client: &mut McpClient, canaries: &[Canary], leaks: &mut Vec<String>) {
     for list in ["resources/list", "resources/templates/list", "prompts/list"] {
         let listed = client.ask(list, json!({}));
@@ -191,16 +191,16 @@ fn read_resources(client: &mut McpClient, canaries: &[Canary], leaks: &mut Vec<S
     }
 }
 
-/// Has evidence kept of calls that have to do with secrets, one of them asked to tell them.
-fn gather_evidence(client: &mut McpClient, site: &FixtureSite) {
+/// Captures calls that involve secrets, one of them with `show_secrets`.
+fn capture_calls(client: &mut McpClient, site: &FixtureSite) {
     client.text("capture", json!({"verb": "on", "directory": "evidence"}));
     plant(client, site);
     client.text("fill", json!({"selector": "#password", "value": PASSWORD}));
     client.call("fill", json!({"selector": "#nothing", "value": PASSWORD}));
     let requests = client.call("requests", json!({"all": true}));
     let first = requests["structuredContent"]["requests"][0]["number"].clone();
-    let told = client.text("request", json!({"number": first, "show_secrets": true}));
-    assert!(told.contains(COOKIE), "who asks for it is told the cookie: {told}");
+    let output = client.text("request", json!({"number": first, "show_secrets": true}));
+    assert!(output.contains(COOKIE), "`show_secrets` shows the cookie: {output}");
     client.text("capture", json!({"verb": "off"}));
 }
 
@@ -221,28 +221,28 @@ fn t39_no_tool_resource_error_or_file_contains_a_secret() {
     client.text("har", json!({"action": "start"}));
     client.text("fill", json!({"selector": "#password", "value": PASSWORD}));
     let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().expect("tools").clone();
-    // The one that writes down what the others ask for ends last.
+    // The recorder ends last, so that it records the other calls.
     let (last, first): (Vec<&Value>, Vec<&Value>) = tools.iter().partition(|tool| tool["name"] == "har");
     for tool in first.into_iter().chain(last) {
         ask_everything(&mut client, tool, &site, &canaries, &mut leaks);
     }
     read_resources(&mut client, &canaries, &mut leaks);
     client.text("cookies", json!({"verb": "set", "name": "sid", "value": COOKIE, "url": site.page("/")}));
-    gather_evidence(&mut client, &site);
+    capture_calls(&mut client, &site);
     client.close();
     client.process.wait().expect("it ends");
     let mut said = String::new();
     client.process.stderr.take().expect("piped").read_to_string(&mut said).expect("text");
     search(&canaries, "stderr", &said, &mut leaks);
 
-    let journal = world.run(&["log", "export"]).succeeded().stdout;
-    assert!(journal.contains("fill") && journal.contains("download_file"), "all was written down");
-    search(&canaries, "the journal", &journal, &mut leaks);
+    let audit_log = world.run(&["log", "export"]).succeeded().stdout;
+    assert!(audit_log.contains("fill") && audit_log.contains("download_file"), "the calls are logged");
+    search(&canaries, "the audit log", &audit_log, &mut leaks);
     world.run(&["--session", "bank", "session", "stop"]).succeeded();
     assert!(world.log().contains("the daemon starts"));
     let mut files = Vec::new();
     read_all(world.home(), world.home(), &mut files);
-    assert!(files.iter().any(|(name, _)| name.starts_with("evidence/")), "evidence was kept");
+    assert!(files.iter().any(|(name, _)| name.starts_with("evidence/")), "captures were saved");
     for (name, text) in &files {
         search(&canaries, name, text, &mut leaks);
     }

@@ -19,35 +19,35 @@ pub(crate) struct McpClient {
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     next: u64,
-    /// Answers that came while another was waited for.
+    /// Responses that arrived while another was awaited.
     early: HashMap<u64, Value>,
-    /// Everything that came and was no response.
+    /// Messages that are not responses.
     pub(crate) notifications: Vec<Value>,
-    /// Everything that came, as it came.
+    /// Everything that arrived, unchanged.
     pub(crate) transcript: String,
 }
 
 impl McpClient {
-    /// Starts a server and greets it.
+    /// Starts a server and sends the handshake.
     pub(crate) fn start(world: &World, arguments: &[&str]) -> Self {
         let mut client = Self::start_silently(world, arguments);
         let greeted = client.ask("initialize", hello("2025-11-25"));
         assert_eq!(greeted["result"]["serverInfo"]["name"], "tabwire", "{greeted}");
-        client.tell("notifications/initialized", json!({}));
+        client.notify("notifications/initialized", json!({}));
         client
     }
 
-    /// Starts a server and says nothing yet.
+    /// Starts a server without a handshake.
     pub(crate) fn start_silently(world: &World, arguments: &[&str]) -> Self {
         let arguments = [&["mcp"], arguments].concat();
         Self::of(world.command(env!("CARGO_BIN_EXE_tabwire"), &arguments))
     }
 
-    /// Starts a server by this command and greets it.
+    /// Starts a server by this command and sends the handshake.
     pub(crate) fn start_by(command: Command) -> Self {
         let mut client = Self::of(command);
         client.ask("initialize", hello("2025-11-25"));
-        client.tell("notifications/initialized", json!({}));
+        client.notify("notifications/initialized", json!({}));
         client
     }
 
@@ -80,11 +80,11 @@ impl McpClient {
     }
 
     /// Sends a notification.
-    pub(crate) fn tell(&mut self, method: &str, params: Value) {
+    pub(crate) fn notify(&mut self, method: &str, params: Value) {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request and does not wait; gives its number.
+    /// Sends a request without waiting; returns its id.
     pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
         self.next += 1;
         let id = self.next;
@@ -93,12 +93,12 @@ impl McpClient {
     }
 
     /// Waits for the response to a request.
-    pub(crate) fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn response(&mut self, id: u64) -> Value {
         loop {
-            if let Some(answer) = self.early.remove(&id) {
-                return answer;
+            if let Some(response) = self.early.remove(&id) {
+                return response;
             }
-            let message = self.next_message().unwrap_or_else(|error| panic!("no answer to {id}: {error}"));
+            let message = self.next_message().unwrap_or_else(|error| panic!("no response to {id}: {error}"));
             match message["id"].as_u64() {
                 Some(number) if message.get("method").is_none() => {
                     self.early.insert(number, message);
@@ -108,27 +108,27 @@ impl McpClient {
         }
     }
 
-    /// The next thing that the server asks of us.
+    /// The next request of the server.
     pub(crate) fn next_question(&mut self) -> Value {
         loop {
             let message = self.next_message().expect("a question");
             match (message.get("method"), message.get("id")) {
                 (Some(_), Some(_)) => return message,
-                (None, Some(id)) => panic!("answered before it asked: {id} {message}"),
+                (None, Some(id)) => panic!("a response before the server's request: {id} {message}"),
                 _ => self.notifications.push(message),
             }
         }
     }
 
-    /// Answers what the server asked.
+    /// Responds to a request of the server.
     pub(crate) fn reply(&mut self, id: &Value, result: Value) {
         self.write(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 
-    /// The number of the next answer that comes, whichever it is.
-    pub(crate) fn next_answered(&mut self) -> u64 {
+    /// The id of the next response.
+    pub(crate) fn next_response_id(&mut self) -> u64 {
         loop {
-            let message = self.next_message().expect("an answer");
+            let message = self.next_message().expect("a response");
             if let Some(id) = message["id"].as_u64().filter(|_| message.get("method").is_none()) {
                 return id;
             }
@@ -149,30 +149,30 @@ impl McpClient {
     /// Sends a request and waits for its response.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params);
-        self.answer(id)
+        self.response(id)
     }
 
-    /// Calls a tool; its whole result.
+    /// Calls a tool; returns its whole result.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
-        answer.get("result").cloned().unwrap_or_else(|| panic!("{tool} is a protocol error: {answer}"))
+        let response = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        response.get("result").cloned().unwrap_or_else(|| panic!("{tool} is a protocol error: {response}"))
     }
 
-    /// Calls a tool that must succeed; its text.
+    /// Calls a tool that must succeed; returns its text.
     pub(crate) fn text(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments.clone());
         assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
         text_of(&result)
     }
 
-    /// Calls a tool that must fail; its text.
+    /// Calls a tool that must fail; returns its text.
     pub(crate) fn failure(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments.clone());
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         text_of(&result)
     }
 
-    /// Says no more, as a client does that ends.
+    /// Closes stdin, as an exiting client does.
     pub(crate) fn close(&mut self) {
         self.stdin = None;
     }
@@ -181,18 +181,18 @@ impl McpClient {
 impl Drop for McpClient {
     fn drop(&mut self) {
         self.close();
-        // It has gone by itself, or the test has failed already.
+        // It has exited, or the test has failed already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// What a client says first.
+/// The parameters of `initialize`.
 pub(crate) fn hello(version: &str) -> Value {
     json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test-client", "version": "1"}})
 }
 
-/// What a model reads of a result: the data if there is some, else the text.
+/// The part of a result that a model reads: structured content if present, else the text.
 pub(crate) fn text_of(result: &Value) -> String {
     if let Some(data) = result.get("structuredContent") {
         return data.to_string();

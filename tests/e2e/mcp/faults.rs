@@ -33,7 +33,7 @@ fn kill_daemon(world: &World) {
     eventually("the daemon is gone", 5, || !is_running(daemon));
 }
 
-/// A client that counts how often it is told that the tools changed.
+/// A client that counts `tools/list_changed` notifications.
 #[derive(Clone, Debug, Default)]
 struct Counting(Arc<AtomicUsize>);
 
@@ -55,8 +55,8 @@ fn shown(result: &CallToolResult) -> String {
     text_of(&serde_json::to_value(result).expect("data"))
 }
 
-/// A call that the site answers when this gate is opened, so never here; it has reached the page.
-#[expect(clippy::disallowed_methods, reason = "whoever begins it waits for its end")]
+/// Starts a call whose request the site never completes, and waits until the page has sent it.
+#[expect(clippy::disallowed_methods, reason = "the test that starts it waits for its end")]
 async fn begin_long_call(
     client: &SdkClient,
     site: &FixtureSite,
@@ -89,7 +89,7 @@ fn f22_a_client_stays_connected_while_the_daemon_is_killed_or_replaced() {
         let client = handler.serve(ends).await.expect("greeted");
         call(&client, "navigate", json!({"url": site.page("/plain")})).await;
 
-        // In the middle of a call: that one may or may not have been done, the next one works.
+        // During a call: that call may or may not have been done; the next one works.
         let long = begin_long_call(&client, &site, "killed").await;
         kill_daemon(&world);
         let unknown = long.await.expect("no panic");
@@ -106,7 +106,7 @@ fn f22_a_client_stays_connected_while_the_daemon_is_killed_or_replaced() {
         let first = call(&client, "eval", json!({"expression": "6 * 7"})).await;
         assert!(shown(&first).contains("42"), "{}", shown(&first));
 
-        // A newer version has the daemon make room, in the middle of a call.
+        // A newer version makes the daemon exit during a call.
         let long = begin_long_call(&client, &site, "drained").await;
         let daemon = world.daemon_pid();
         let drain = "POST /v1/daemon/drain HTTP/1.1\r\nHost: tabwire.local\r\nx-tabwire-version: 99.0.0\r\n\
@@ -125,16 +125,16 @@ fn f22_a_client_stays_connected_while_the_daemon_is_killed_or_replaced() {
 }
 
 #[test]
-fn f22_a_session_that_the_user_named_goes_on_under_the_next_daemon() {
+fn f22_a_named_session_continues_under_the_next_daemon() {
     let (world, site) = (World::new().with("TABWIRE_LINGER", "30"), FixtureSite::start());
     let users = world.open(&[&site.page("/plain"), "--session", "mine"]);
     let mut client = McpClient::start(&world, &["--session", "mine", "--policy", "open"]);
     client.text("eval", json!({"expression": "window.kept = 'still here'"}));
     kill_daemon(&world);
-    let told = client.text("eval", json!({"expression": "window.kept"}));
-    assert!(told.contains("still here") && told.contains("refs are new"), "{told}");
+    let output = client.text("eval", json!({"expression": "window.kept"}));
+    assert!(output.contains("still here") && output.contains("refs are new"), "{output}");
     assert_eq!(world.json(&["--session", "mine", "tabs"])["result"]["tabs"][0]["tab"], users.as_str());
-    // Who leaves while no daemon runs starts none.
+    // A client that disconnects while no daemon runs starts none.
     kill_daemon(&world);
     client.close();
     assert!(client.process.wait().expect("it ends").success());
@@ -142,18 +142,18 @@ fn f22_a_session_that_the_user_named_goes_on_under_the_next_daemon() {
     world.json(&["--session", "mine", "tabs"]);
 }
 
-/// Answers every caller as a daemon does that is far newer, until it is dropped.
+/// Responds to every request as a far newer daemon, until it is dropped.
 struct NewerDaemon {
     path: std::path::PathBuf,
-    answering: Option<std::thread::JoinHandle<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl NewerDaemon {
     fn listen(path: &Path) -> Self {
-        // The killed one has left its socket.
+        // The killed daemon has left its socket.
         let _ = fs::remove_file(path);
         let listener = UnixListener::bind(path).expect("a socket");
-        let answering = std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let mut request = [0_u8; 4096];
                 let count = stream.read(&mut request).unwrap_or_default();
@@ -172,15 +172,15 @@ impl NewerDaemon {
                 let _ = stream.write_all(response.as_bytes());
             }
         });
-        Self { path: path.to_owned(), answering: Some(answering) }
+        Self { path: path.to_owned(), thread: Some(thread) }
     }
 }
 
 impl Drop for NewerDaemon {
     fn drop(&mut self) {
-        let told = UnixStream::connect(&self.path).and_then(|mut stream| stream.write_all(b"END"));
-        if let (Ok(()), Some(answering)) = (told, self.answering.take()) {
-            let _ = answering.join();
+        let sent = UnixStream::connect(&self.path).and_then(|mut stream| stream.write_all(b"END"));
+        if let (Ok(()), Some(thread)) = (sent, self.thread.take()) {
+            let _ = thread.join();
         }
         let _ = fs::remove_file(&self.path);
     }
@@ -190,7 +190,7 @@ impl Drop for NewerDaemon {
 fn f40_an_mcp_process_of_another_version_works_or_gets_a_remedy() {
     let world = World::new();
     let mut client = McpClient::start(&world, &[]);
-    // The window: an older process of the same minor version is served, older ones and newer ones are told so.
+    // The supported range: an older process of the same minor version is served; other versions get an error.
     let greet = |version: &str| {
         world.http(&format!(
             "GET /v1/mcp HTTP/1.1\r\nHost: tabwire.local\r\nx-tabwire-version: {version}\r\nConnection: Upgrade\r\n\
@@ -200,7 +200,7 @@ fn f40_an_mcp_process_of_another_version_works_or_gets_a_remedy() {
     let version = world.find_status().expect("a daemon runs")["version"].as_str().expect("one").to_owned();
     let (status, line) = greet(&format!("{version}-before"));
     assert!(status.contains(" 101 ") && line.contains("BAD_ARGS"), "served: {status} {line}");
-    // Refused before anything is upgraded, so the connection is closed by us.
+    // Refused before the upgrade, so we close the connection.
     let refused = |version: &str| {
         let close = format!(
             "GET /v1/mcp HTTP/1.1\r\nHost: tabwire.local\r\nx-tabwire-version: {version}\r\nConnection: close\r\n\r\n"
@@ -212,18 +212,21 @@ fn f40_an_mcp_process_of_another_version_works_or_gets_a_remedy() {
         assert!(status.contains(" 426 ") && body.contains(code), "{version}: {status} {body}");
     }
 
-    // A daemon outside the window has taken over: each call is answered with what to do, and the client stays.
+    // A daemon outside the supported range has taken over: each call gets a remedy, and the client stays.
     kill_daemon(&world);
     let newer = NewerDaemon::listen(&world.socket());
     for _ in 0..2 {
-        let told = client.failure("status", json!({}));
-        assert!(told.starts_with("VERSION_MISMATCH: ") && told.contains("\nnext: A newer daemon"), "{told}");
+        let output = client.failure("status", json!({}));
+        assert!(
+            output.starts_with("VERSION_MISMATCH: ") && output.contains("\nnext: A newer daemon"),
+            "{output}"
+        );
     }
     let list = client.ask("tools/list", json!({}));
     assert_eq!(list["error"]["data"]["code"], "VERSION_MISMATCH", "{list}");
     drop(newer);
     assert!(client.text("status", json!({})).contains("No browser is running"), "its own daemon again");
-    // One that starts then is told so at once.
+    // A process that starts now gets the error at once.
     kill_daemon(&world);
     let newer = NewerDaemon::listen(&world.socket());
     let refused = world.run(&["mcp"]);
@@ -260,7 +263,7 @@ fn f26_a_server_ends_with_its_parent_though_stdin_stays_open() {
     };
     let is_server = |process: &crate::support::process::Process| process.command.ends_with("tabwire relay");
     let servers = || world.processes().iter().filter(|process| is_server(process)).count();
-    // We hold its stdin open all the time, as a wrapper does whose client has died.
+    // The test holds its stdin open, as a wrapper does whose client has died.
     let mut client = McpClient::start_by(start("--policy open"));
     client.text("navigate", json!({"url": site.page("/plain")}));
     assert!(!world.browser_processes().is_empty() && servers() == 1);
@@ -273,25 +276,25 @@ fn f26_a_server_ends_with_its_parent_though_stdin_stays_open() {
     eventually("its browser ends", 3, || world.browser_processes().is_empty());
     client.process.wait().expect("it was killed");
 
-    // So does one whose daemon is gone, which waits for a word of its client.
+    // So does a server without a daemon that waits for its client's next message.
     let mut client = McpClient::start_by(start(""));
     kill_daemon(&world);
     kill(i32::try_from(client.process.id()).expect("a process"));
     eventually("the server ends", 3, || servers() == 0);
     client.process.wait().expect("it was killed");
-    // What a killed daemon leaves is swept by the next one.
+    // The next daemon sweeps what a killed one leaves.
     world.run(&["daemon", "start"]).succeeded();
 }
 
 #[test]
 fn f42_an_unread_log_blocks_no_work_and_counts_lost_lines() {
     let world = World::new().with("TABWIRE_LOG", "trace");
-    // One page, and nobody who reads it.
+    // A pipe of one page without a reader.
     let (mut log, writer) = std::io::pipe().expect("a pipe");
     rustix::pipe::fcntl_setpipe_size(&log, 4096).expect("a small pipe");
     let mut command = world.command(TABWIRE, &["daemon", "run"]);
     let mut daemon = command.stderr(writer).spawn().expect("the daemon starts");
-    // What is left of our copy of the writing end goes with the command.
+    // The command holds the last copy of the write end.
     drop(command);
     eventually("the daemon listens", 10, || UnixStream::connect(world.socket()).is_ok());
     let mut client = McpClient::start(&world, &["--policy", "open"]);
@@ -300,9 +303,9 @@ fn f42_an_unread_log_blocks_no_work_and_counts_lost_lines() {
         world.find_status()?["lost_log_lines"].as_u64().filter(|lost| *lost > 0)
     });
     assert!(lost.is_some(), "trace fills a page at some time");
-    assert!(client.text("eval", json!({"expression": "6 * 7"})).contains("42"), "work goes on");
+    assert!(client.text("eval", json!({"expression": "6 * 7"})).contains("42"), "work continues");
     assert!(world.run(&["status"]).succeeded().stdout.contains("lines of its log were lost"));
-    // Whoever reads again is told how much is missing.
+    // A reader that returns sees how many lines are missing.
     let reading = std::thread::spawn(move || {
         let mut text = String::new();
         log.read_to_string(&mut text).expect("text");

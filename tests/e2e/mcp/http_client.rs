@@ -26,7 +26,7 @@ pub(crate) struct HttpClient {
     next: u64,
 }
 
-/// What came back.
+/// A response.
 pub(crate) struct HttpReply {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -34,7 +34,7 @@ pub(crate) struct HttpReply {
 }
 
 impl McpHttp {
-    /// Opens the door.
+    /// Starts the command and reads the URL.
     pub(crate) fn open(world: &World, arguments: &[&str]) -> Self {
         let mut process = world.start(&[&["mcp", "--http"], arguments].concat());
         let stdout = process.stdout.take().expect("piped");
@@ -47,12 +47,12 @@ impl McpHttp {
         Self { process, host: host.to_owned(), path: format!("/{path}") }
     }
 
-    /// The address that was printed.
+    /// The printed URL.
     pub(crate) fn address(&self) -> String {
         format!("http://{}{}", self.host, self.path)
     }
 
-    /// A client that has greeted.
+    /// A client after its handshake.
     pub(crate) fn greet(&self) -> HttpClient {
         let mut client =
             HttpClient { host: self.host.clone(), path: self.path.clone(), session: None, next: 0 };
@@ -98,16 +98,16 @@ impl HttpClient {
         let mut messages = data.filter_map(|line| serde_json::from_str::<Value>(line.trim()).ok());
         messages
             .find(|message| message["id"] == self.next)
-            .unwrap_or_else(|| panic!("no answer to {method}: {} {}", reply.head, reply.body))
+            .unwrap_or_else(|| panic!("no response to {method}: {} {}", reply.head, reply.body))
     }
 
-    /// Calls a tool; its whole result.
+    /// Calls a tool; returns its whole result.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let response = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         response.get("result").cloned().unwrap_or_else(|| panic!("{tool} is a protocol error: {response}"))
     }
 
-    /// Ends the session, as clients do that leave.
+    /// Ends the session with DELETE.
     pub(crate) fn end(&self) -> u16 {
         self.send("DELETE", "", &[]).status
     }
@@ -117,12 +117,12 @@ impl HttpClient {
         self.send("DELETE", "", headers).status
     }
 
-    /// What it is called.
+    /// The session id.
     pub(crate) fn id(&self) -> &str {
         self.session.as_deref().unwrap_or_default()
     }
 
-    /// The same client under another name; none if it is empty.
+    /// The same client with another session id; an empty one is not sent.
     pub(crate) fn named(&self, id: String) -> Self {
         Self { session: Some(id), ..self.clone() }
     }
@@ -137,7 +137,7 @@ impl HttpClient {
         self.send(method, "", headers)
     }
 
-    /// Asks for a page.
+    /// Sends a GET request.
     pub(crate) fn get(&self, headers: &[&str]) -> HttpReply {
         self.request("GET", headers)
     }
@@ -171,7 +171,7 @@ impl HttpClient {
         }
         stream.write_all(format!("{request}\r\n{body}").as_bytes()).expect("it reads");
         let mut reply = Vec::new();
-        // A response that ends with the connection is whole; one that stays open runs into the time limit.
+        // A response that closes the connection is complete; a stream that stays open runs into the timeout.
         let _ = stream.read_to_end(&mut reply);
         let reply = String::from_utf8_lossy(&reply).into_owned();
         let (head, body) = reply.split_once("\r\n\r\n").unwrap_or((&reply, ""));

@@ -7,7 +7,7 @@ use crate::mcp::client::McpClient;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
-/// Arguments with which a tool changes something; what it only shows needs no more than `read`.
+/// Arguments with which a tool changes something. Without changes, it needs only `read`.
 fn changing_arguments(action: &Definition) -> Value {
     let mut given = action.sample_parameters();
     for element in ["target", "element"] {
@@ -30,7 +30,7 @@ fn changing_arguments(action: &Definition) -> Value {
 }
 
 #[test]
-fn who_may_read_one_site_does_nothing_there_and_reads_nothing_elsewhere() {
+fn a_read_grant_allows_no_action_and_no_other_site() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.run(&["allow", &site.page(""), "--without-terminal"]).succeeded();
     let mut client = McpClient::start(&world, &["--tools", "all", "--timeout", "2s"]);
@@ -44,21 +44,21 @@ fn who_may_read_one_site_does_nothing_there_and_reads_nothing_elsewhere() {
     for action in changing {
         assert!(tools.iter().any(|tool| tool["name"] == action.name), "every action is a tool");
         let given = changing_arguments(action);
-        let told = client.failure(action.name, given.clone());
-        assert!(told.starts_with("POLICY_DENIED: "), "{} {given}: {told}", action.name);
-        assert!(told.contains("\nnext: ") && told.contains("tabwire allow"), "{}: {told}", action.name);
+        let output = client.failure(action.name, given.clone());
+        assert!(output.starts_with("POLICY_DENIED: "), "{} {given}: {output}", action.name);
+        assert!(output.contains("\nnext: ") && output.contains("tabwire allow"), "{}: {output}", action.name);
     }
-    assert!(client.text("get", json!({"what": "url"})).contains("/form"), "it is where it was");
+    assert!(client.text("get", json!({"what": "url"})).contains("/form"), "the tab was not navigated");
     let elsewhere = json!({"url": site.url("b", "/plain")});
     for going in ["navigate", "tab_new"] {
-        let told = client.failure(going, elsewhere.clone());
-        assert!(told.starts_with("POLICY_DENIED: ") && told.contains("b.localhost"), "{going}: {told}");
+        let output = client.failure(going, elsewhere.clone());
+        assert!(output.starts_with("POLICY_DENIED: ") && output.contains("b.localhost"), "{going}: {output}");
     }
-    assert_eq!(site.request_count("/plain"), 0, "nothing was asked of the other site");
+    assert_eq!(site.request_count("/plain"), 0, "no request went to the other site");
 }
 
 #[test]
-fn a_tab_is_had_alone_for_as_long_as_a_client_wants_it() {
+fn a_tab_lease_excludes_other_mcp_clients() {
     let (world, site) = (World::new(), FixtureSite::start());
     let tab = world.open(&[&site.page("/form"), "--session", "mine"]);
     let start = ["--session", "mine", "--tools", "sharing", "--policy", "open"];
@@ -70,12 +70,12 @@ fn a_tab_is_had_alone_for_as_long_as_a_client_wants_it() {
     };
     assert_eq!(lease(&mut one, "take")["tab"], tab.as_str());
     assert_eq!(lease(&mut other, "list")["leases"][0]["tab"], tab.as_str());
-    let told = other.failure("click", json!({"selector": "#name", "tab": tab}));
-    assert!(told.contains("test-client"), "who has it is said: {told}");
+    let output = other.failure("click", json!({"selector": "#name", "tab": tab}));
+    assert!(output.contains("test-client"), "the lease's owner is named: {output}");
     one.text("click", json!({"selector": "#name", "tab": tab}));
     assert_eq!(lease(&mut one, "release")["released"], true);
     other.text("click", json!({"selector": "#name", "tab": tab}));
-    // Who leaves gives it back.
+    // A client that disconnects releases its lease.
     lease(&mut other, "take");
     other.close();
     other.process.wait().expect("it ends");

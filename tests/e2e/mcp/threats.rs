@@ -18,10 +18,10 @@ fn token(world: &World) -> String {
 }
 
 #[test]
-fn t17_a_session_id_is_worth_nothing_with_another_credential() {
+fn t17_a_session_id_is_invalid_with_another_credential() {
     let world = World::new();
-    let mut door = McpHttp::open(&world, &[]);
-    let clients = [door.greet(), door.greet()];
+    let mut endpoint = McpHttp::open(&world, &[]);
+    let clients = [endpoint.greet(), endpoint.greet()];
     let ids: Vec<&str> = clients.iter().map(|client| client.id()).collect();
     for id in &ids {
         let is_random = id.len() >= 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -30,7 +30,7 @@ fn t17_a_session_id_is_worth_nothing_with_another_credential() {
     assert_ne!(ids[0], ids[1]);
     let [client, other] = &clients;
     assert_eq!(client.status_with(&[]), 200);
-    // The user's own token lets in, and does not make one client another.
+    // The user's own token authenticates, but gives no access to another client's session.
     let bearer = format!("Authorization: Bearer {}", token(&world));
     let by_token = client.at("/mcp");
     assert_eq!(by_token.status_with(&[&bearer]), 404, "the address's session with the daemon's token");
@@ -38,16 +38,16 @@ fn t17_a_session_id_is_worth_nothing_with_another_credential() {
     assert_eq!(client.named("0".repeat(64)).status_with(&[]), 404);
     assert_eq!(client.named(client.id()[1..].to_owned()).status_with(&[]), 404);
     assert_eq!(client.named(String::new()).status_with(&[]), 404);
-    assert_eq!(by_token.end_with(&[&bearer]), 404, "nor does it end another's session");
-    assert_eq!(client.status_with(&[]), 200, "the session goes on");
+    assert_eq!(by_token.end_with(&[&bearer]), 404, "it cannot end another session");
+    assert_eq!(client.status_with(&[]), 200, "the session continues");
     let lost = client.clone();
     assert!(client.end() < 300);
-    assert_eq!(lost.status_with(&[]), 404, "what has ended is gone");
-    // A new door has new principals.
+    assert_eq!(lost.status_with(&[]), 404, "an ended session is gone");
+    // A new endpoint has new credentials.
     let forgotten = other.clone();
-    door.close();
-    let door = McpHttp::open(&world, &[]);
-    let own = door.greet();
+    endpoint.close();
+    let endpoint = McpHttp::open(&world, &[]);
+    let own = endpoint.greet();
     assert_eq!(own.named(forgotten.id().to_owned()).status_with(&[]), 404);
     assert_eq!(forgotten.status_with(&[]), 401, "the old address is closed");
 }
@@ -56,8 +56,8 @@ fn t17_a_session_id_is_worth_nothing_with_another_credential() {
 fn t45_without_a_credential_only_ok_is_returned_and_no_cors_is_allowed() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
-    let door = McpHttp::open(&world, &[]);
-    let client = door.greet();
+    let endpoint = McpHttp::open(&world, &[]);
+    let client = endpoint.greet();
     let at = |path: &str| client.at(path).named(String::new());
     let live = at("/live").get(&[]);
     assert_eq!((live.status, live.body.trim()), (200, "ok"));
@@ -86,7 +86,7 @@ fn t45_without_a_credential_only_ok_is_returned_and_no_cors_is_allowed() {
             reply.body
         );
     }
-    // Nowhere is another origin invited, with a credential or without.
+    // No response allows another origin, with a credential or without.
     let bearer = format!("Authorization: Bearer {}", token(&world));
     for path in ["/live", "/demo", "/mcp", "/v1/status", "/json/version"] {
         for headers in [&[][..], &["Origin: https://evil.test"], &[bearer.as_str()]] {
@@ -104,7 +104,7 @@ fn t45_without_a_credential_only_ok_is_returned_and_no_cors_is_allowed() {
 }
 
 #[test]
-fn t44_the_list_of_tools_is_the_same_whatever_a_page_offers() {
+fn t44_pages_cannot_change_the_tool_list() {
     let (world, site) = (World::new(), FixtureSite::start());
     let mut client = McpClient::start(&world, &["--tools", "all", "--policy", "open"]);
     let list = |client: &mut McpClient| client.ask("tools/list", json!({}))["result"]["tools"].clone();
@@ -120,10 +120,10 @@ fn t44_the_list_of_tools_is_the_same_whatever_a_page_offers() {
     client.text("snapshot", json!({}));
     assert_eq!(list(&mut client), before);
     let changed = |message: &&Value| message["method"] == "notifications/tools/list_changed";
-    assert_eq!(client.notifications.iter().find(changed), None, "nobody is told to look again");
+    assert_eq!(client.notifications.iter().find(changed), None, "no `list_changed` notification was sent");
     let refused = client.ask("tools/call", json!({"name": "pay", "arguments": {}}));
     assert!(refused.get("error").is_some(), "there is no such tool: {refused}");
-    // The list is the one that is in the repository for this version.
+    // The list equals the one in the repository for this version.
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/mcp-tools.json");
     let written = fs::read_to_string(path).expect("the list");
     for tool in before.as_array().expect("tools") {

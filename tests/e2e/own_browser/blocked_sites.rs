@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 use crate::own_browser::tabs::{connected_browser, extension_page};
 use crate::support::cdp_client::CdpClient;
 use crate::support::chromium::Chromium;
-use crate::support::fake_daemon::{PlayedDaemon, command};
+use crate::support::fake_daemon::{FakeDaemon, command};
 use crate::support::fixture_site::FixtureSite;
 use crate::support::wait::{eventually, find_eventually};
 use crate::support::world::World;
 
 const DENIED: Option<&str> = Some("POLICY_DENIED");
 
-/// What the user blocks: a site of its own, and one below a site that is not blocked.
+/// Blocked sites: a separate one, and a subdomain of a site that is not blocked.
 const BLOCKED: [&str; 2] = ["b.localhost", "x.a.localhost"];
 
-/// The user's browser, the user at its debugging port, and a daemon that means no good.
-struct Siege {
-    daemon: PlayedDaemon,
+/// The user's browser, the user's CDP client, and a hostile fake daemon.
+struct HostileDaemonTest {
+    daemon: FakeDaemon,
     user: CdpClient,
-    /// The user's cdp session on a page of the extension.
+    /// The user's CDP session on a page of the extension.
     options: String,
     stale: PathBuf,
     site: FixtureSite,
@@ -30,11 +30,11 @@ struct Siege {
     _world: World,
 }
 
-impl Siege {
+impl HostileDaemonTest {
     fn begin() -> Self {
         let (world, site) = (World::new(), FixtureSite::start());
         let browser = connected_browser(&world);
-        let (daemon, _, stale) = PlayedDaemon::replace(&world);
+        let (daemon, _, stale) = FakeDaemon::replace(&world);
         let mut user = CdpClient::connect(&browser.websocket());
         let options = extension_page(&mut user);
         Self { daemon, user, options, stale, site, _browser: browser, _world: world }
@@ -47,7 +47,7 @@ impl Siege {
         assert_eq!(self.user.evaluate(&asked, &self.options), sites.len());
     }
 
-    /// A tab that was opened for the daemon, at a page of site `a`.
+    /// A tab that was opened for the daemon, on a page of site `a`.
     fn open(&mut self, path: &str) -> Value {
         let tab = self.daemon.call("open", &json!({}))["tab"].clone();
         self.daemon.call("attach", &json!({"tab": tab}));
@@ -76,14 +76,14 @@ impl Siege {
     }
 }
 
-impl Drop for Siege {
+impl Drop for HostileDaemonTest {
     fn drop(&mut self) {
-        // The native host of no later world is to find it.
+        // The native host of a later world must not find it.
         let _ = fs::remove_file(&self.stale);
     }
 }
 
-/// The cookies that the user has, by name.
+/// The names of the user's cookies.
 fn cookie_jar(user: &mut CdpClient) -> Vec<String> {
     let cookies = user.call("Storage.getCookies", json!({}), None)["cookies"].take();
     let mut names: Vec<String> = cookies
@@ -98,28 +98,28 @@ fn cookie_jar(user: &mut CdpClient) -> Vec<String> {
 
 #[test]
 fn h4_cookies_of_blocked_sites_are_neither_read_nor_changed() {
-    let mut siege = Siege::begin();
-    let (own, other) = (siege.site.page("/plain"), siege.site.url("b", "/plain"));
+    let mut test = HostileDaemonTest::begin();
+    let (own, other) = (test.site.page("/plain"), test.site.url("b", "/plain"));
     let cookies = json!([
         {"name": "blocked", "value": "1", "url": other, "httpOnly": true},
         {"name": "wide", "value": "2", "domain": ".a.localhost", "httpOnly": true},
         {"name": "own", "value": "3", "url": own},
         {"name": "spare", "value": "4", "url": own},
     ]);
-    siege.user.call("Storage.setCookies", json!({"cookies": cookies}), None);
-    siege.block(&BLOCKED);
-    let tab = siege.open("/plain");
+    test.user.call("Storage.setCookies", json!({"cookies": cookies}), None);
+    test.block(&BLOCKED);
+    let tab = test.open("/plain");
     for (method, params) in [
         ("Network.getAllCookies", json!({})),
         ("Storage.getCookies", json!({})),
-        ("Network.getCookies", json!({"urls": [own, other, siege.site.url("x.a", "/plain")]})),
+        ("Network.getCookies", json!({"urls": [own, other, test.site.url("x.a", "/plain")]})),
     ] {
-        let told = siege.daemon.send(&tab, method, &params).to_string();
-        assert!(told.contains("\"own\""), "{method}: {told}");
-        assert!(!told.contains("\"blocked\"") && !told.contains("\"wide\""), "{method}: {told}");
+        let output = test.daemon.send(&tab, method, &params).to_string();
+        assert!(output.contains("\"own\""), "{method}: {output}");
+        assert!(!output.contains("\"blocked\"") && !output.contains("\"wide\""), "{method}: {output}");
     }
     let set_cookie = |name: &str, value: &str| json!({"requestId": "1", "responseCode": 200, "responseHeaders": [{"name": name, "value": value}]});
-    siege.refusals(
+    test.refusals(
         &tab,
         &[
             ("Network.setCookie", json!({"name": "n", "value": "v", "url": other})),
@@ -129,7 +129,7 @@ fn h4_cookies_of_blocked_sites_are_neither_read_nor_changed() {
             ("Storage.setCookies", json!({"cookies": [{"name": "n", "value": "v", "domain": ".b.localhost"}]})),
             ("Network.deleteCookies", json!({"name": "blocked", "url": other})),
             ("Network.deleteCookies", json!({"name": "blocked", "domain": "b.localhost"})),
-            // It lies at the domain above, and the address of a site beside takes it along.
+            // The cookie belongs to the parent domain, so requests to a sibling site send it too.
             ("Network.deleteCookies", json!({"name": "wide", "url": own})),
             ("Network.clearBrowserCookies", json!({})),
             ("Storage.clearCookies", json!({})),
@@ -137,35 +137,35 @@ fn h4_cookies_of_blocked_sites_are_neither_read_nor_changed() {
             ("Fetch.continueResponse", set_cookie("set-cookie", "n=v; path=/; domain=.a.localhost")),
         ],
     );
-    // What is about other sites goes on.
-    siege.daemon.send(&tab, "Network.deleteCookies", &json!({"name": "spare", "url": own}));
-    siege.daemon.send(&tab, "Network.setCookie", &json!({"name": "new", "value": "5", "url": own}));
-    assert_eq!(cookie_jar(&mut siege.user), ["blocked=1", "new=5", "own=3", "wide=2"]);
-    check_cookie_rules(&mut siege);
+    // Commands about other sites still work.
+    test.daemon.send(&tab, "Network.deleteCookies", &json!({"name": "spare", "url": own}));
+    test.daemon.send(&tab, "Network.setCookie", &json!({"name": "new", "value": "5", "url": own}));
+    assert_eq!(cookie_jar(&mut test.user), ["blocked=1", "new=5", "own=3", "wide=2"]);
+    check_cookie_rules(&mut test);
 
-    siege.daemon.send(&tab, "Network.enable", &json!({}));
+    test.daemon.send(&tab, "Network.enable", &json!({}));
     let fetch = json!({
         "expression": "fetch('/cookie/show').then((said) => said.text())",
         "awaitPromise": true,
     });
-    let asked = siege.daemon.ask("send", &command(&tab, "Runtime.evaluate", &fetch));
-    let mut events = siege.daemon.read_to(asked);
+    let asked = test.daemon.ask("send", &command(&tab, "Runtime.evaluate", &fetch));
+    let mut events = test.daemon.read_to(asked);
     assert!(events.last().is_some_and(|sent| sent.to_string().contains("wide=2")), "it is sent: {events:?}");
-    let settled = siege.daemon.ask("settle", &json!({"tab": tab}));
-    events.extend(siege.daemon.read_to(settled));
-    let told: Vec<String> = events
+    let settled = test.daemon.ask("settle", &json!({"tab": tab}));
+    events.extend(test.daemon.read_to(settled));
+    let output: Vec<String> = events
         .iter()
         .filter(|event| event["method"] == "Network.requestWillBeSentExtraInfo")
         .map(Value::to_string)
         .collect();
-    assert!(told.iter().any(|event| event.contains("own=3")), "{events:?}");
-    assert!(!told.iter().any(|event| event.contains("wide")), "{told:?}");
+    assert!(output.iter().any(|event| event.contains("own=3")), "{events:?}");
+    assert!(!output.iter().any(|event| event.contains("wide")), "{output:?}");
 }
 
-/// Which cookies count as a blocked site's, asked of the extension's own modules.
-fn check_cookie_rules(siege: &mut Siege) {
-    siege.block(&["bank.example", "*.shop.example", "mail.site.co.uk"]);
-    let told = |cookies: &Value| {
+/// Checks with the extension's own modules which cookies belong to blocked sites.
+fn check_cookie_rules(test: &mut HostileDaemonTest) {
+    test.block(&["bank.example", "*.shop.example", "mail.site.co.uk"]);
+    let show_cookies = |cookies: &Value| {
         format!(
             "Promise.all([import('/policy/sites.js'), import('/policy/blocked_cookies.js')])\
              .then(async ([sites, cookies]) => {{\
@@ -192,13 +192,13 @@ fn check_cookie_rules(siege: &mut Siege) {
         partitioned("partition above", "https://site.co.uk"),
         partitioned("partition beside", "https://other.example"),
     ]);
-    let kept = siege.user.evaluate(&told(&cookies), &siege.options);
+    let kept = test.user.evaluate(&show_cookies(&cookies), &test.options);
     let expected = ["below", "wide below", "wildcard's own", "sibling", "alike", "partition beside"];
     assert_eq!(kept, json!(expected));
-    siege.block(&BLOCKED);
+    test.block(&BLOCKED);
 }
 
-/// Ways of a page to a blocked site, as scripts that the daemon has the page run.
+/// Ways of a page to a blocked site, as scripts that the daemon runs in the page.
 fn ways(site: &FixtureSite) -> [(&'static str, String); 4] {
     let there = site.url("b", "/article");
     let redirect = site.page(&format!("/redirect/to?to={}", there.replace(':', "%3A").replace('/', "%2F")));
@@ -212,61 +212,61 @@ fn ways(site: &FixtureSite) -> [(&'static str, String); 4] {
 
 #[test]
 fn h4_pages_of_blocked_sites_are_neither_entered_nor_fetched() {
-    let mut siege = Siege::begin();
-    // The blocked site has a worker that answers for it, and one tab was there before.
-    let before = siege.user.open_page(&siege.site.url("b", "/worker/service")).session;
+    let mut test = HostileDaemonTest::begin();
+    // The blocked site has a service worker that responds for it, and one of its tabs was open before.
+    let before = test.user.open_page(&test.site.url("b", "/worker/service")).session;
     eventually("the worker is there", 20, || {
-        siege.user.evaluate("document.getElementById('answer')?.textContent", &before) == "ping pong"
+        test.user.evaluate("document.getElementById('answer')?.textContent", &before) == "ping pong"
     });
-    siege.block(&BLOCKED);
+    test.block(&BLOCKED);
     let script = format!(
         "if (location.hostname === 'b.localhost') fetch({:?}, {{mode: 'no-cors'}})",
-        siege.site.page("/image.svg")
+        test.site.page("/image.svg")
     );
-    for (way, go) in ways(&siege.site) {
+    for (way, go) in ways(&test.site) {
         let tab = match way {
-            "history" => was_there(&mut siege, &before),
-            _ => siege.open("/plain"),
+            "history" => was_there(&mut test, &before),
+            _ => test.open("/plain"),
         };
-        siege.daemon.send(&tab, "Page.addScriptToEvaluateOnNewDocument", &json!({"source": script}));
-        siege.evaluate(&tab, &go);
-        assert_eq!(siege.daemon.wait_for_detached(&tab), "blocked", "{way}");
-        let refused = siege.daemon.answer("attach", &json!({"tab": tab}));
+        test.daemon.send(&tab, "Page.addScriptToEvaluateOnNewDocument", &json!({"source": script}));
+        test.evaluate(&tab, &go);
+        assert_eq!(test.daemon.wait_for_detached(&tab), "blocked", "{way}");
+        let refused = test.daemon.response("attach", &json!({"tab": tab}));
         assert_eq!(refused["error"]["code"].as_str(), DENIED, "{way}: {refused}");
         assert_eq!(
-            siege.daemon.refusal(&tab, "Runtime.evaluate", &json!({"expression": "1"})).as_deref(),
+            test.daemon.refusal(&tab, "Runtime.evaluate", &json!({"expression": "1"})).as_deref(),
             DENIED
         );
     }
-    assert_eq!(siege.site.request_count("/article"), 0, "no page was fetched");
-    assert_eq!(siege.site.request_count("/image.svg"), 0, "no script ran there");
-    check_commands(&mut siege);
-    check_frames(&mut siege);
+    assert_eq!(test.site.request_count("/article"), 0, "no page was fetched");
+    assert_eq!(test.site.request_count("/image.svg"), 0, "no script ran on the blocked site");
+    check_commands(&mut test);
+    check_frames(&mut test);
 }
 
-/// A tab of the user's that was at the blocked site, is elsewhere now, and is shared.
-fn was_there(siege: &mut Siege, session: &str) -> Value {
-    let url = siege.site.page("/plain?was-there");
-    siege.user.evaluate(&format!("void (location.href = {url:?})"), session);
+/// A shared tab of the user that was on the blocked site and is elsewhere now.
+fn was_there(test: &mut HostileDaemonTest, session: &str) -> Value {
+    let url = test.site.page("/plain?was-there");
+    test.user.evaluate(&format!("void (location.href = {url:?})"), session);
     let share = format!(
         "chrome.tabs.query({{url: {url:?}, status: 'complete'}}).then(([tab]) => tab && chrome.runtime.sendMessage(\
          {{ask: 'share', tab: tab.id}}).then(() => tab.id))"
     );
-    let tab = find_eventually(10, || siege.user.evaluate(&share, &siege.options).as_i64());
+    let tab = find_eventually(10, || test.user.evaluate(&share, &test.options).as_i64());
     let tab = json!(tab.expect("the tab is shared"));
-    siege.daemon.call("attach", &json!({"tab": tab}));
-    let history = siege.daemon.send(&tab, "Page.getNavigationHistory", &json!({}));
+    test.daemon.call("attach", &json!({"tab": tab}));
+    let history = test.daemon.send(&tab, "Page.getNavigationHistory", &json!({}));
     assert!(!history.to_string().contains("b.localhost"), "{history}");
     tab
 }
 
-/// Commands that reach beyond the page.
-fn check_commands(siege: &mut Siege) {
-    let there = siege.site.url("b", "/article");
-    let tab = siege.open("/plain");
-    let frame = siege.daemon.send(&tab, "Page.getFrameTree", &json!({}))["frameTree"]["frame"]["id"].take();
+/// Commands with an effect outside of the page.
+fn check_commands(test: &mut HostileDaemonTest) {
+    let there = test.site.url("b", "/article");
+    let tab = test.open("/plain");
+    let frame = test.daemon.send(&tab, "Page.getFrameTree", &json!({}))["frameTree"]["frame"]["id"].take();
     let options = json!({"disableCache": false, "includeCredentials": true});
-    siege.refusals(
+    test.refusals(
         &tab,
         &[
             ("Page.navigate", json!({"url": there})),
@@ -282,16 +282,16 @@ fn check_commands(siege: &mut Siege) {
             ("Network.futureMethod", json!({})),
         ],
     );
-    // These would let service workers answer again: they are taken for done.
-    siege.daemon.send(&tab, "Network.disable", &json!({}));
-    siege.daemon.send(&tab, "Network.setBypassServiceWorker", &json!({"bypass": false}));
-    siege.daemon.send(&tab, "Network.enable", &json!({}));
-    let worker = siege.site.url("b", "/worker/scope/from-worker");
+    // These would let service workers respond again, so the extension returns success without sending them.
+    test.daemon.send(&tab, "Network.disable", &json!({}));
+    test.daemon.send(&tab, "Network.setBypassServiceWorker", &json!({"bypass": false}));
+    test.daemon.send(&tab, "Network.enable", &json!({}));
+    let worker = test.site.url("b", "/worker/scope/from-worker");
     let fetches = format!(
         "Promise.all([{there:?}, {worker:?}].map((url) => fetch(url, {{mode: 'no-cors', credentials: 'include'}})\
          .then(() => 'came', () => 'blocked')))"
     );
-    assert_eq!(siege.evaluate(&tab, &fetches), json!(["blocked", "blocked"]));
+    assert_eq!(test.evaluate(&tab, &fetches), json!(["blocked", "blocked"]));
     let shared = format!(
         "new Promise((resolve) => {{\
            const code = `onconnect = ({{ ports: [port] }}) => fetch({there:?}, {{mode: 'no-cors', credentials: 'include'}})\
@@ -300,21 +300,21 @@ fn check_commands(siege: &mut Siege) {
            worker.port.onmessage = ({{ data }}) => resolve(data);\
          }})"
     );
-    assert_eq!(siege.evaluate(&tab, &shared), "blocked", "a worker that belongs to no tab");
-    check_interception(siege, &tab);
-    assert_eq!(siege.site.request_count("/article"), 0);
-    let download = siege.daemon.answer("download", &json!({"tab": tab, "url": there}));
+    assert_eq!(test.evaluate(&tab, &shared), "blocked", "a worker that belongs to no tab");
+    check_interception(test, &tab);
+    assert_eq!(test.site.request_count("/article"), 0);
+    let download = test.daemon.response("download", &json!({"tab": tab, "url": there}));
     assert_eq!(download["error"]["code"].as_str(), DENIED, "{download}");
-    let any = siege.daemon.answer("download", &json!({"tab": tab}));
+    let any = test.daemon.response("download", &json!({"tab": tab}));
     assert_eq!(any["error"]["code"], "BAD_ARGS", "{any}");
 }
 
-/// Requests that are held and sent on elsewhere: a redirect to the blocked site is not followed.
-fn check_interception(siege: &mut Siege, tab: &Value) {
-    let there = siege.site.url("b", "/article");
+/// Paused requests that are redirected: a redirect to the blocked site is not followed.
+fn check_interception(test: &mut HostileDaemonTest, tab: &Value) {
+    let there = test.site.url("b", "/article");
     let redirect =
-        siege.site.page(&format!("/redirect/to?to={}", there.replace(':', "%3A").replace('/', "%2F")));
-    siege.daemon.send(tab, "Fetch.enable", &json!({"patterns": [{"urlPattern": "*/moment"}]}));
+        test.site.page(&format!("/redirect/to?to={}", there.replace(':', "%3A").replace('/', "%2F")));
+    test.daemon.send(tab, "Fetch.enable", &json!({"patterns": [{"urlPattern": "*/moment"}]}));
     let location = json!([{"name": "location", "value": there}]);
     for (method, more) in [
         ("Fetch.continueRequest", json!({"url": redirect})),
@@ -322,63 +322,64 @@ fn check_interception(siege: &mut Siege, tab: &Value) {
     ] {
         let expression = "fetch('/moment', {mode: 'no-cors'}).then(() => 'came', () => 'blocked')";
         let params = json!({"expression": expression, "awaitPromise": true});
-        let asked = siege.daemon.ask("send", &command(tab, "Runtime.evaluate", &params));
-        let held = siege.daemon.wait_for_event("Fetch.requestPaused");
+        let asked = test.daemon.ask("send", &command(tab, "Runtime.evaluate", &params));
+        let held = test.daemon.wait_for_event("Fetch.requestPaused");
         let mut params = more;
         params["requestId"] = held["params"]["requestId"].clone();
-        siege.daemon.ask("send", &command(tab, method, &params));
-        let answer = siege.daemon.read_to(asked).pop().expect("an answer");
-        assert_eq!(answer["result"]["result"]["value"], "blocked", "{method}: {answer}");
+        test.daemon.ask("send", &command(tab, method, &params));
+        let response = test.daemon.read_to(asked).pop().expect("a response");
+        assert_eq!(response["result"]["result"]["value"], "blocked", "{method}: {response}");
     }
-    siege.daemon.send(tab, "Fetch.disable", &json!({}));
+    test.daemon.send(tab, "Fetch.disable", &json!({}));
 }
 
-/// Frames of blocked sites in a page that is driven, and in one that is to be.
-fn check_frames(siege: &mut Siege) {
-    let tab = siege.open("/plain");
+/// Frames of blocked sites in a driven page, and in a page that is attached later.
+fn check_frames(test: &mut HostileDaemonTest) {
+    let tab = test.open("/plain");
     let auto = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true});
-    siege.daemon.send(&tab, "Target.setAutoAttach", &auto);
-    let frames: Vec<String> = ["b", "x.a"].iter().map(|name| siege.site.url(name, "/article")).collect();
-    let worker = siege.site.url("b", "/worker/scope/from-worker");
+    test.daemon.send(&tab, "Target.setAutoAttach", &auto);
+    let frames: Vec<String> = ["b", "x.a"].iter().map(|name| test.site.url(name, "/article")).collect();
+    let worker = test.site.url("b", "/worker/scope/from-worker");
     let add = format!(
         "Promise.all([...{frames:?}, {worker:?}].map((src) => new Promise((resolve) => {{\
            const frame = Object.assign(document.createElement('iframe'), {{src, onload: resolve}});\
            document.body.append(frame);\
          }}))).then(() => 'loaded')"
     );
-    assert_eq!(siege.evaluate(&tab, &add), "loaded");
-    assert_eq!(siege.site.request_count("/article"), 0, "no frame was fetched");
+    assert_eq!(test.evaluate(&tab, &add), "loaded");
+    assert_eq!(test.site.request_count("/article"), 0, "no frame was fetched");
     let text =
-        siege.daemon.send(&tab, "DOMSnapshot.captureSnapshot", &json!({"computedStyles": []})).to_string();
+        test.daemon.send(&tab, "DOMSnapshot.captureSnapshot", &json!({"computedStyles": []})).to_string();
     assert!(!text.contains("made by the service worker"), "{text}");
 
-    check_inherited_origin(siege);
+    check_inherited_origin(test);
 
-    // Without the list they come up; with it, the tab is let go of, and not taken up again.
-    siege.block(&[]);
-    assert_eq!(siege.evaluate(&tab, &add), "loaded");
-    assert!(siege.site.request_count("/article") > 0);
-    siege.block(&BLOCKED);
-    assert_eq!(siege.daemon.wait_for_detached(&tab), "blocked");
-    let refused = siege.daemon.answer("attach", &json!({"tab": tab}));
+    // Without the list the frames load; with it, the tab is detached and not attached again.
+    test.block(&[]);
+    assert_eq!(test.evaluate(&tab, &add), "loaded");
+    assert!(test.site.request_count("/article") > 0);
+    test.block(&BLOCKED);
+    assert_eq!(test.daemon.wait_for_detached(&tab), "blocked");
+    let refused = test.daemon.response("attach", &json!({"tab": tab}));
     assert_eq!(refused["error"]["code"].as_str(), DENIED, "{refused}");
 }
 
-/// An empty tab that a page of the blocked site made has that site's origin and cookies, though its address is blank.
-fn check_inherited_origin(siege: &mut Siege) {
-    let there = siege.user.open_page(&siege.site.url("b", "/form")).session;
-    eventually("the page is there", 10, || siege.user.evaluate("document.title", &there) == "Form");
-    siege.user.evaluate("window.made = open('about:blank'); 1", &there);
+/// An empty tab that a page of the blocked site opened has that site's origin and cookies, although its URL
+/// is blank.
+fn check_inherited_origin(test: &mut HostileDaemonTest) {
+    let there = test.user.open_page(&test.site.url("b", "/form")).session;
+    eventually("the page is there", 10, || test.user.evaluate("document.title", &there) == "Form");
+    test.user.evaluate("window.made = open('about:blank'); 1", &there);
     let share = "chrome.tabs.query({}).then((all) => all.filter((tab) => tab.openerTabId !== undefined && tab.url === 'about:blank'))\
         .then(([tab]) => tab && chrome.runtime.sendMessage({ask: 'share', tab: tab.id}).then(() => tab.id))";
-    let made = find_eventually(10, || siege.user.evaluate(share, &siege.options).as_i64());
-    let refused = siege.daemon.answer("attach", &json!({"tab": made.expect("an empty tab")}));
+    let made = find_eventually(10, || test.user.evaluate(share, &test.options).as_i64());
+    let refused = test.daemon.response("attach", &json!({"tab": made.expect("an empty tab")}));
     assert_eq!(refused["error"]["code"].as_str(), DENIED, "{refused}");
 }
 
 #[test]
-fn l8_names_of_built_in_properties_are_no_tabs() {
-    let mut siege = Siege::begin();
+fn l8_names_of_built_in_properties_are_invalid_tab_ids() {
+    let mut test = HostileDaemonTest::begin();
     for tab in [
         json!("toString"),
         json!("__proto__"),
@@ -390,17 +391,17 @@ fn l8_names_of_built_in_properties_are_no_tabs() {
     ] {
         for name in ["attach", "close", "activate", "download", "send"] {
             let with = json!({"tab": tab, "method": "Page.enable", "url": "http://a.localhost/"});
-            let answer = siege.daemon.answer(name, &with);
-            assert_eq!(answer["error"]["code"], "BAD_ARGS", "{name} {tab}: {answer}");
+            let response = test.daemon.response(name, &with);
+            assert_eq!(response["error"]["code"], "BAD_ARGS", "{name} {tab}: {response}");
         }
     }
-    let tab = siege.open("/plain");
+    let tab = test.open("/plain");
     for (method, params) in
         [(json!(["Network.clearBrowserCookies"]), json!({})), (json!("Page.enable"), json!([]))]
     {
-        let answer = siege.daemon.answer("send", &json!({"tab": tab, "method": method, "params": params}));
-        assert_eq!(answer["error"]["code"], "BAD_ARGS", "{answer}");
+        let response = test.daemon.response("send", &json!({"tab": tab, "method": method, "params": params}));
+        assert_eq!(response["error"]["code"], "BAD_ARGS", "{response}");
     }
-    let unknown = siege.daemon.answer("toString", &json!({}));
+    let unknown = test.daemon.response("toString", &json!({}));
     assert_eq!(unknown["error"]["code"], "UNKNOWN_METHOD", "{unknown}");
 }

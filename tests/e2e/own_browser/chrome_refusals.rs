@@ -9,8 +9,8 @@ use crate::own_browser::tabs::{connected_browser, extension_page};
 use crate::support::cdp_client::CdpClient;
 use crate::support::world::World;
 
-/// Attaches to a tab of its own as the extension does, asks, and gives what Chrome says to each; nothing when it does
-/// what it is asked.
+/// Attaches to its own tab as the extension does, sends each method, and returns Chrome's error of each;
+/// `null` for success.
 const ASK: &str = r#"(async (methods) => {
   const { id: tabId } = await chrome.tabs.create({ url: 'about:blank', active: false });
   await chrome.debugger.attach({ tabId }, '1.3');
@@ -19,15 +19,15 @@ const ASK: &str = r#"(async (methods) => {
     const attaching = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
     const params = method === 'Target.setAutoAttach' ? attaching : { targetId: 'x', discover: true, behavior: 'deny' };
     const asked = chrome.debugger.sendCommand({ tabId }, method, params);
-    const told = await asked.then(() => null, (error) => error.message);
-    said.push([method, told === null ? null : (/"message":"([^"]*)"/.exec(told)?.[1] ?? told)]);
+    const output = await asked.then(() => null, (error) => error.message);
+    said.push([method, output === null ? null : (/"message":"([^"]*)"/.exec(output)?.[1] ?? output)]);
   }
   await chrome.debugger.detach({ tabId });
   await chrome.tabs.remove(tabId);
   return said;
 })"#;
 
-/// What everything here is built on: were it refused, much would have to change.
+/// Methods that Tabwire depends on and that Chrome must allow.
 const BUILT_ON: [&str; 8] = [
     "Accessibility.enable",
     "DOM.enable",
@@ -39,7 +39,7 @@ const BUILT_ON: [&str; 8] = [
     "Target.setAutoAttach",
 ];
 
-/// The table's rows: each method with what Chrome is said to respond.
+/// The table's rows: each method with Chrome's error.
 fn documented() -> Vec<(String, String)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/own-browser.md");
     let text = fs::read_to_string(path).expect("the page is there");
@@ -55,7 +55,7 @@ fn documented() -> Vec<(String, String)> {
 }
 
 #[test]
-fn chrome_refuses_to_extensions_what_the_docs_say_and_no_more() {
+fn chrome_refuses_exactly_the_documented_methods() {
     let world = World::new();
     let browser = connected_browser(&world);
     let mut user = CdpClient::connect(&browser.websocket());
@@ -67,15 +67,15 @@ fn chrome_refuses_to_extensions_what_the_docs_say_and_no_more() {
     let said: Vec<(String, Option<String>)> = serde_json::from_value(said).expect("a list of pairs");
     let unlike: Vec<String> = said
         .iter()
-        .filter(|(method, told)| {
+        .filter(|(method, output)| {
             let expected = documented.iter().find(|(known, _)| known == method).map(|(_, text)| text);
-            match (expected, told) {
+            match (expected, output) {
                 (None, None) => false,
-                (Some(expected), Some(told)) => !told.contains(expected.as_str()),
+                (Some(expected), Some(output)) => !output.contains(expected.as_str()),
                 _ => true,
             }
         })
-        .map(|(method, told)| format!("{method}: {}", Value::from(told.clone())))
+        .map(|(method, output)| format!("{method}: {}", Value::from(output.clone())))
         .collect();
     assert!(unlike.is_empty(), "not as documented:\n{}", unlike.join("\n"));
 }

@@ -10,12 +10,12 @@ use crate::own_browser::tabs::connected_browser;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
-/// Operations that each client does: the two Playwrights one half each of all there are, the Puppeteer all of its own.
-/// Three clients do them at once, and the processor is what they wait for: with more of them it takes longer and shows
-/// no more.
+/// Operations of each client: the two Playwrights run one half each of all operations, the Puppeteer all of
+/// its own. Three clients run at once and are limited by the processor, so more operations would only take
+/// longer.
 const OPERATIONS: u64 = 30;
 
-/// What cannot be had there: a cookie jar of one's own, and workers that belong to no page.
+/// Features that the extension cannot provide: browser contexts, and workers without a page.
 const THERE: [&str; 4] = ["--contexts", "default", "--service-workers", "hidden"];
 
 fn settings<'a>(operations: &'a str, seed: &'a str, part: &'a str) -> Vec<&'a str> {
@@ -54,7 +54,7 @@ fn clients_mcp_and_the_command_line_share_the_users_own_browser() {
             }
         }));
         done.store(true, Ordering::SeqCst);
-        let count = beside.join().expect("every command answers");
+        let count = beside.join().expect("every command returns");
         if let Err(panic) = outcome {
             std::panic::resume_unwind(panic);
         }

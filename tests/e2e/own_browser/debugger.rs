@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::own_browser::connection::restarts::hostile_extension;
 use crate::own_browser::driving::{await_connected, connected, install_into};
-use crate::own_browser::restarts::hostile_extension;
 use crate::own_browser::tabs::{connected_browser, number};
 use crate::support::cdp_client::CdpClient;
 use crate::support::chromium::Chromium;
@@ -18,7 +18,7 @@ use crate::support::world::{World, wait};
 
 const OPEN: [&str; 4] = ["--upstream", "extension", "--policy", "open"];
 
-/// How long until a line that fell silent must have been found out.
+/// Time limit for detecting a silent connection.
 const SILENCE: Duration = Duration::from_secs(15);
 
 #[test]
@@ -27,12 +27,12 @@ fn f03_a_silent_browser_is_detected_within_15_s_and_reconnects() {
     let browser = connected_browser(&world);
     let tab = world.open(&[&OPEN[..], &[&site.page("/plain")]].concat());
     world.eval("window.kept = 42");
-    // Its sockets stay open and nobody reads them.
-    browser.stand_still();
+    // Its sockets stay open, but are not read.
+    browser.pause();
     let began = Instant::now();
     let asked = world.run(&["--json", "eval", "1"]);
     let (code, took) = (asked.failure().0, began.elapsed());
-    browser.go_on();
+    browser.resume();
     assert!(["OUTCOME_UNKNOWN", "EXTENSION_DISCONNECTED"].contains(&code.as_str()), "{asked:?}");
     assert!(took < SILENCE, "{took:?}");
     eventually("it is there again", 40, || world.run(&["eval", "1"]).code == 0);
@@ -46,7 +46,7 @@ fn f07_cancel_on_the_debugger_bar_withdraws_every_tab_for_good() {
     let (world, site) = (World::new(), FixtureSite::start());
     let browser = Chromium::with_extensions_and(|profile| install_into(&world, profile), &[], &REACHABLE);
     await_connected(&world);
-    // A tab of the user's is in front: on the browser's first one the bar about missing sandboxes is in the way.
+    // A tab of the user is in front: the browser's first tab has another bar, about the missing sandbox.
     let mut user = CdpClient::connect(&browser.websocket());
     user.call("Target.createTarget", json!({"url": site.page("/article")}), None);
     let first = world.open(&[&OPEN[..], &[&site.page("/plain?first")]].concat());
@@ -67,8 +67,8 @@ fn f07_cancel_on_the_debugger_bar_withdraws_every_tab_for_good() {
     let cut = wait(running, &["eval"]);
     assert!(["DETACHED", "TARGET_GONE"].contains(&cut.failure().0.as_str()), "{cut:?}");
 
-    // Chrome's bar is one for all tabs: none is attached to, none is shared, and nobody attaches anew.
-    eventually("all are let go of", 10, || number(&world, "attached") == 0);
+    // Cancel applies to all tabs: all are detached and unshared, and nothing attaches again.
+    eventually("all are detached", 10, || number(&world, "attached") == 0);
     let attaches = number(&world, "attaches");
     for arguments in [
         &["--json", "eval", "1"][..],
@@ -88,7 +88,7 @@ fn f07_cancel_on_the_debugger_bar_withdraws_every_tab_for_good() {
     world.run(&["close"]).succeeded();
 }
 
-/// The popup says why nothing is driven; only the user lets it go on, and what was withdrawn stays withdrawn.
+/// The popup shows the reason; only the user can resume, and withdrawn tabs stay withdrawn.
 fn check_after_cancel(world: &World, browser: &Chromium, site: &FixtureSite) {
     let mut popup = ExtensionView::popup(browser);
     popup.shows("You pressed Cancel on the browser's bar");
@@ -110,12 +110,13 @@ fn f08_f09_stuck_frames_and_other_debuggers_do_not_end_a_session() {
     let tab = world.open(&[&OPEN[..], &[&page]].concat());
     world.eval("window.kept = 42");
 
-    // F08: Chrome takes the debugger off for a frame with a scheme that nobody knows, and it is put on again, once.
+    // F08: Chrome detaches the debugger for a frame with an unknown scheme; the extension attaches again,
+    // once.
     let attaches = number(&world, "attaches");
-    let frame = "const frame = document.createElement('iframe'); frame.src = 'tabwire-nobody:knows'; document.body.append(frame); 1";
+    let frame = "const frame = document.createElement('iframe'); frame.src = 'tabwire-unknown:scheme'; document.body.append(frame); 1";
     world.run(&["eval", frame]);
     eventually("it was attached to again", 20, || number(&world, "attaches") == attaches + 1);
-    eventually("the work goes on", 20, || world.run(&["eval", "1", "--tab", &tab]).code == 0);
+    eventually("work continues", 20, || world.run(&["eval", "1", "--tab", &tab]).code == 0);
     assert_eq!(world.run(&["eval", "window.kept", "--tab", &tab]).succeeded().text(), "42");
     assert_eq!(number(&world, "attaches"), attaches + 1, "once");
 
@@ -134,7 +135,7 @@ fn f08_f09_stuck_frames_and_other_debuggers_do_not_end_a_session() {
     );
     assert_eq!(other.evaluate(&attach), 42);
     assert_eq!(world.run(&["eval", "window.kept", "--tab", &tab]).succeeded().text(), "42");
-    // And those that were there first keep nobody out.
+    // Debuggers that attached first do not block the session.
     world.run(&["close"]).succeeded();
     let again = "chrome.tabs.create({url: 'about:blank', active: false})\
         .then((tab) => chrome.debugger.attach({tabId: tab.id}, '1.3')).then(() => 'attached', String)";
@@ -153,20 +154,19 @@ fn f11_f12_targets_resume_and_the_first_dialog_response_wins() {
     let page = client.open_page("about:blank").session;
     client.call("Page.enable", json!({}), Some(&page));
 
-    // F11: the client has everything held that comes up below its page, wants to be told of none of it, and lets none
-    // run.
+    // F11: the client pauses every new target below its page, filters all of them out, and resumes none.
     let filter = json!([{"type": "worker", "exclude": true}, {"type": "iframe", "exclude": true}, {}]);
     for filter in [filter, json!([{}])] {
         let hold =
             json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter});
         client.call("Target.setAutoAttach", hold, Some(&page));
-        let is_told = filter == json!([{}]);
+        let is_reported = filter == json!([{}]);
         for (path, kind, done) in [
             ("/worker/dedicated", "worker", "document.getElementById('answer')?.textContent === '42'"),
             ("/frames", "iframe", "document.readyState === 'complete'"),
         ] {
             client.send("Page.navigate", json!({"url": site.page(path)}), Some(&page));
-            if is_told {
+            if is_reported {
                 let is_it = |event: &Value| event["params"]["targetInfo"]["type"] == kind;
                 let held = client.event("Target.attachedToTarget", is_it);
                 assert_eq!(held["params"]["waitingForDebugger"], true, "{held}");
@@ -178,7 +178,7 @@ fn f11_f12_targets_resume_and_the_first_dialog_response_wins() {
         }
     }
 
-    // F12: both are told of the dialog, one answers it, and the other hears that there is none any more.
+    // F12: both clients get the dialog event; one responds, and the other's response fails.
     let tab = world.json(&["tabs"])["result"]["tabs"][0].clone();
     let mut second = CdpClient::connect(&format!("{}?share=all", world.cdp_url()));
     let targets = second.call("Target.getTargets", json!({}), None);

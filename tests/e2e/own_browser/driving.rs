@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::cdp_client::CdpClient;
 use crate::support::chromium::Chromium;
 use crate::support::fixture_site::FixtureSite;
-use crate::support::rogue_daemon::take_visitor;
+use crate::support::rogue_daemon::accept_extension;
 use crate::support::wait::{eventually, find_eventually};
 use crate::support::world::{World, wait};
 
@@ -21,7 +21,7 @@ pub(crate) fn own_browser(world: &World) -> Chromium {
     Chromium::with_extension(|profile| install_into(world, profile))
 }
 
-/// Registers the native host in a profile; gives the extension's folder.
+/// Registers the native host in a profile; returns the extension's directory.
 pub(crate) fn install_into(world: &World, profile: &Path) -> PathBuf {
     let profile = format!("{}/", profile.display());
     let installed = world.json(&["extension", "install", "--browser", &profile, "--wait", "0s"]);
@@ -67,7 +67,7 @@ fn the_users_own_browser_is_driven_through_its_extension() {
     assert_eq!(status["sessions"][0]["upstream"], "extension");
     assert_eq!(status["sessions"][0]["ownership"], "attached");
 
-    // Three levels of frames, each of another site and so in another process.
+    // Three levels of frames, each of another site and so in its own process.
     let snapshot = world.run(&["snapshot"]).succeeded();
     for level in ["outer", "middle", "inner"] {
         assert!(snapshot.stdout.contains(&format!("\"{level}\"")), "{level}: {}", snapshot.stdout);
@@ -78,7 +78,7 @@ fn the_users_own_browser_is_driven_through_its_extension() {
     let snapshot = world.run(&["snapshot"]).succeeded();
     assert!(snapshot.stdout.contains("status \"1\""), "{}", snapshot.stdout);
 
-    // The user's own tab is not shown, and a popup of a tab that is shared goes with it.
+    // The user's own tab is not listed; a popup of a shared tab is shared too.
     world.run(&["open", &site.page("/popup")]).succeeded();
     world.run(&["click", "text=With opener"]).succeeded();
     let shown = find_eventually(10, || {
@@ -94,7 +94,7 @@ fn the_users_own_browser_is_driven_through_its_extension() {
 }
 
 #[test]
-fn f04_a_worker_that_was_stopped_takes_its_tabs_up_again() {
+fn f04_a_restarted_worker_attaches_to_its_tabs_again() {
     let site = FixtureSite::start();
     let world = World::new();
     let browser = own_browser(&world);
@@ -113,22 +113,23 @@ fn f04_a_worker_that_was_stopped_takes_its_tabs_up_again() {
     let session = client.attach(page["targetId"].as_str().expect("an id"));
     client.call("ServiceWorker.enable", json!({}), Some(&session));
     client.call("ServiceWorker.stopAllWorkers", json!({}), Some(&session));
-    // Said at once, and no other browser is taken. One that was under way when the line broke has an unknown outcome.
+    // Reported at once, and no other browser is used. A command that ran when the connection broke has an
+    // unknown outcome.
     let away = find_eventually(10, || {
         let outcome = world.run(&["--json", "eval", "1"]);
         (outcome.code != 0).then(|| outcome.failure().0).filter(|code| code != "OUTCOME_UNKNOWN")
     });
     assert_eq!(away.as_deref(), Some("EXTENSION_DISCONNECTED"));
-    // Whatever happens in a page that is attached to wakes the worker.
+    // Any event of an attached page starts the worker.
     client.evaluate("console.log('wake')", &session);
-    eventually("the tab is taken up again", 40, || world.run(&["eval", "1"]).code == 0);
+    eventually("the tab is attached again", 40, || world.run(&["eval", "1"]).code == 0);
     assert_eq!(world.eval("window.kept"), "42", "the page was not loaded again");
-    assert_eq!(world.json(&["tabs"])["result"]["tabs"][0]["tab"], tab.as_str(), "and has the id it had");
+    assert_eq!(world.json(&["tabs"])["result"]["tabs"][0]["tab"], tab.as_str(), "and keeps its id");
     world.run(&["close"]).succeeded();
 }
 
 #[test]
-fn t13_a_squatter_learns_nothing_and_a_new_key_turns_old_ones_away() {
+fn t13_a_rogue_daemon_learns_nothing_and_old_keys_are_refused() {
     let world = World::new();
     let _browser = own_browser(&world);
     await_connected(&world);
@@ -144,18 +145,18 @@ fn t13_a_squatter_learns_nothing_and_a_new_key_turns_old_ones_away() {
 
     check_other_origins(daemon_port(&world));
 
-    // Another program takes the port of a daemon that died without a word, and says that it is the daemon.
+    // Another program takes the port of a dead daemon and poses as the daemon.
     world.run(&["daemon", "stop"]).succeeded();
     let handshake = world.runtime().join("handshake.json");
     eventually("the daemon's file is gone", 10, || !handshake.exists());
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let stale = leave_handshake(&world, listener.local_addr().expect("an address").port());
-    let mut visitor = take_visitor(&listener);
+    let mut visitor = accept_extension(&listener);
     assert!(visitor.head.to_ascii_lowercase().contains("origin: chrome-extension://"), "{}", visitor.head);
     let hello = visitor.next().expect("a greeting");
     visitor.say(&json!({"challenge": {"nonce": "00".repeat(32), "proof": "00".repeat(32)}}));
     let said = visitor.listen_to_the_end();
-    assert_eq!(said, Vec::<Value>::new(), "who cannot prove itself is told nothing more");
+    assert_eq!(said, Vec::<Value>::new(), "nothing more is sent without a valid proof");
     let greeting = hello.to_string();
     for secret in [before.trim(), after.trim(), "tabs", "about:blank"] {
         assert!(!greeting.contains(secret), "{greeting}");
@@ -163,7 +164,7 @@ fn t13_a_squatter_learns_nothing_and_a_new_key_turns_old_ones_away() {
     fs::remove_file(stale).expect("it was there");
 }
 
-/// Leaves the file of a daemon that died, with a port that is somebody else's now.
+/// Leaves the handshake of a dead daemon, with a port that another program uses now.
 pub(crate) fn leave_handshake(world: &World, port: u16) -> PathBuf {
     let path = world.runtime().join("handshake.json");
     let content = json!({
@@ -174,7 +175,7 @@ pub(crate) fn leave_handshake(world: &World, port: u16) -> PathBuf {
     path
 }
 
-/// Other extensions, other schemes and visitors without an Origin are turned away before anything is said (T05).
+/// Other extensions, other schemes and connections without an Origin are refused before any response (T05).
 pub(crate) fn check_other_origins(port: u16) {
     for origin in [
         Some("chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
@@ -191,7 +192,7 @@ pub(crate) fn check_other_origins(port: u16) {
         );
         stream.write_all(request.as_bytes()).expect("the daemon reads");
         let mut head = [0; 12];
-        stream.read_exact(&mut head).expect("an answer");
+        stream.read_exact(&mut head).expect("a response");
         let status = String::from_utf8_lossy(&head).into_owned();
         assert!(status == "HTTP/1.1 401" || status == "HTTP/1.1 403", "{origin}{status}");
     }

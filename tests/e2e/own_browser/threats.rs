@@ -15,7 +15,7 @@ use crate::support::world::World;
 
 const OPEN: [&str; 4] = ["--upstream", "extension", "--policy", "open"];
 
-/// A tab that the user opened, as the user's own tools see it: its target and a cdp session on it.
+/// A tab of the user, as the user's own tools see it: its target and a CDP session on it.
 fn users_tab(user: &mut CdpClient, url: &str) -> (String, String) {
     let made = user.call("Target.createTarget", json!({"url": url}), None);
     let target = made["targetId"].as_str().expect("a target").to_owned();
@@ -25,7 +25,7 @@ fn users_tab(user: &mut CdpClient, url: &str) -> (String, String) {
     (target, session)
 }
 
-/// What becomes of a websocket that a page opens.
+/// The result of a websocket that a page opens.
 fn dialled(user: &mut CdpClient, page: &str, address: &str) -> Value {
     let script = format!(
         "new Promise((done) => {{ const socket = new WebSocket({address:?});\
@@ -43,20 +43,21 @@ fn t04_t05_t06_t12_pages_and_local_programs_are_refused() {
     let mut user = CdpClient::connect(&browser.websocket());
     let (_, page) = users_tab(&mut user, &site.url("b", "/plain"));
 
-    // T04: a page knows the address by heart, and is turned away for being a page.
+    // T04: a page that has the secret is refused because it is a page.
     for address in
         [&address, &format!("ws://127.0.0.1:{port}/extension"), &format!("ws://127.0.0.1:{port}/cdp")]
     {
         assert_eq!(dialled(&mut user, &page, address), "refused", "{address}");
     }
     let discovery = address.replace("ws://", "http://").replace("/cdp", "/json/version");
-    let fetched = format!("fetch({discovery:?}).then((answer) => answer.text(), () => 'nothing')");
-    let told = user.evaluate(&fetched, &page).to_string();
-    assert!(!told.contains("webSocketDebuggerUrl"), "{told}");
-    // T05, T06: other origins, and none.
+    let fetched = format!("fetch({discovery:?}).then((response) => response.text(), () => 'nothing')");
+    let output = user.evaluate(&fetched, &page).to_string();
+    assert!(!output.contains("webSocketDebuggerUrl"), "{output}");
+    // T05, T06: other origins, and no origin.
     check_other_origins(port);
 
-    // T12, T15: a link that names another port is no instruction, and no page of ours can be framed or gone to.
+    // T12, T15: a link with another port changes nothing, and no extension page can be framed or opened by a
+    // page.
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     listener.set_nonblocking(true).expect("an option");
     let elsewhere = listener.local_addr().expect("an address").port();
@@ -65,12 +66,12 @@ fn t04_t05_t06_t12_pages_and_local_programs_are_refused() {
     options.shows("Connected to Tabwire");
     options.press("Connect now");
     options.shows("Connected to Tabwire");
-    assert!(listener.accept().is_err(), "somebody dialled what a link named");
+    assert!(listener.accept().is_err(), "a link made the extension connect elsewhere");
     check_framing(&mut user, &page, &query);
     world.run(&["close"]).succeeded();
 }
 
-/// A web page can neither show one of the extension's pages nor go to one.
+/// A web page can neither frame nor open an extension page.
 fn check_framing(user: &mut CdpClient, page: &str, query: &str) {
     for path in ["popup/popup.html", "options/options.html"] {
         let url = format!("chrome-extension://{}/{path}{query}", tabwire_extension::package::EXTENSION_ID);
@@ -97,19 +98,19 @@ fn t17_t18_t19_t40_clients_reach_only_shared_tabs() {
     let (mut one, mut other) = (CdpClient::connect(&address), CdpClient::connect(&address));
     let pages = [&mut one, &mut other].map(|client| client.open_page(&site.page("/form")).session);
 
-    // T18: the same numbers at the same time, and each has its own answers.
+    // T18: equal ids at the same time; each client gets its own responses.
     for round in 0..50 {
         let ask = |who: &str| json!({"expression": format!("'{who}{round}'"), "returnByValue": true});
         let first = one.send("Runtime.evaluate", ask("one"), Some(&pages[0]));
         let second = other.send("Runtime.evaluate", ask("other"), Some(&pages[1]));
-        assert_eq!(first, second, "they count alike");
-        assert_eq!(other.answer(second)["result"]["result"]["value"], format!("other{round}"));
-        assert_eq!(one.answer(first)["result"]["result"]["value"], format!("one{round}"));
+        assert_eq!(first, second, "both use the same id");
+        assert_eq!(other.response(second)["result"]["result"]["value"], format!("other{round}"));
+        assert_eq!(one.response(first)["result"]["result"]["value"], format!("one{round}"));
     }
-    // T17: the name of another's cdp session is worth nothing.
-    let answer = other.ask("Runtime.evaluate", json!({"expression": "1"}), Some(&pages[0]));
-    assert!(answer.get("error").is_some(), "{answer}");
-    // T19: nobody is shown the other's tab or the user's, and naming it does not help.
+    // T17: the id of another client's CDP session is useless.
+    let response = other.ask("Runtime.evaluate", json!({"expression": "1"}), Some(&pages[0]));
+    assert!(response.get("error").is_some(), "{response}");
+    // T19: no client sees the other's tab or the user's, and naming it does not help.
     let listed = |client: &mut CdpClient| client.call("Target.getTargets", json!({}), None).to_string();
     let (seen, foreign) = (listed(&mut one), listed(&mut other));
     assert!(!seen.contains(&private) && !foreign.contains(&private), "{seen}");
@@ -119,7 +120,7 @@ fn t17_t18_t19_t40_clients_reach_only_shared_tabs() {
         (1, 1),
         "{seen}\n{foreign}"
     );
-    check_taking(&mut one, &pages[0], (&private, &shared), &site);
+    check_refused_commands(&mut one, &pages[0], (&private, &shared), &site);
     one.call("Browser.close", json!({}), None);
 
     assert_eq!(user.evaluate("document.cookie", &own_page), "kept=1");
@@ -130,8 +131,13 @@ fn t17_t18_t19_t40_clients_reach_only_shared_tabs() {
     world.run(&["close"]).succeeded();
 }
 
-/// What would touch tabs that are not the client's, or the user's whole profile, is refused.
-fn check_taking(client: &mut CdpClient, page: &str, (private, shared): (&str, &str), site: &FixtureSite) {
+/// Commands that would affect other clients' tabs or the user's profile are refused.
+fn check_refused_commands(
+    client: &mut CdpClient,
+    page: &str,
+    (private, shared): (&str, &str),
+    site: &FixtureSite,
+) {
     let everything = json!({"origin": site.page(""), "storageTypes": "all"});
     for (method, params, session) in [
         ("Target.attachToTarget", json!({"targetId": private, "flatten": true}), None),
@@ -145,15 +151,15 @@ fn check_taking(client: &mut CdpClient, page: &str, (private, shared): (&str, &s
         ("Page.navigate", json!({"url": "chrome://settings/"}), Some(page)),
         ("Surprise.method", json!({}), Some(page)),
     ] {
-        let answer = client.ask(method, params.clone(), session);
-        let failed = answer.get("error").is_some()
-            || answer["result"]["success"] == false
-            || answer["result"]["errorText"].is_string();
-        assert!(failed, "{method} {params}: {answer}");
+        let response = client.ask(method, params.clone(), session);
+        let failed = response.get("error").is_some()
+            || response["result"]["success"] == false
+            || response["result"]["errorText"].is_string();
+        assert!(failed, "{method} {params}: {response}");
     }
 }
 
-/// A tab that the user opened and shares; gives its target.
+/// Opens and shares a tab as the user; returns its target.
 fn share(user: &mut CdpClient, url: &str) -> String {
     let (target, _) = users_tab(user, url);
     let page = extension_page(user);
@@ -176,6 +182,6 @@ fn f37_a_daemon_moves_to_another_port_when_its_own_is_taken() {
     eventually("the extension is there", 10, || {
         world.run(&["extension", "status"]).stdout.contains("Chromium")
     });
-    assert!(stranger.accept().is_err(), "nobody dialled the stranger");
+    assert!(stranger.accept().is_err(), "the extension connected to the other program");
     drop(stranger);
 }

@@ -3,8 +3,8 @@
 use crate::browser::{action, capture, files, network, reading};
 use crate::mcp::every_tool;
 use crate::own_browser::tabs::connected_browser;
-use crate::policy::bypass;
 use crate::policy::grants::guarded;
+use crate::policy::hostile::bypass;
 use crate::support::either_browser::in_own_browser;
 use crate::support::fixture_site::FixtureSite;
 
@@ -14,7 +14,7 @@ fn every_usual_tool_works_over_stdio_in_the_users_own_browser() {
 }
 
 #[test]
-fn the_users_own_browser_is_acted_in_as_a_launched_one() {
+fn input_works_in_the_users_own_browser_as_in_a_launched_one() {
     in_own_browser(&[
         action::act_by_ref,
         action::act_in_one_line,
@@ -24,18 +24,18 @@ fn the_users_own_browser_is_acted_in_as_a_launched_one() {
 }
 
 #[test]
-fn the_users_own_browser_is_read_as_a_launched_one() {
+fn reading_works_in_the_users_own_browser_as_in_a_launched_one() {
     in_own_browser(&[
         reading::read_a_page,
-        reading::tell_values,
-        capture::keep_evidence,
+        reading::show_values,
+        capture::save_captures,
         capture::record_trace_and_measure,
-        capture::tell_differences,
+        capture::show_differences,
     ]);
 }
 
 #[test]
-fn files_are_had_and_given_in_the_users_own_browser_as_in_a_launched_one() {
+fn files_work_in_the_users_own_browser_as_in_a_launched_one() {
     in_own_browser(&[files::download, files::stay_within_the_roots]);
 }
 
@@ -43,7 +43,7 @@ fn files_are_had_and_given_in_the_users_own_browser_as_in_a_launched_one() {
 fn t31_own_browser_downloads_need_a_grant() {
     let world = guarded().with("TABWIRE_UPSTREAM", "extension");
     let _browser = connected_browser(&world);
-    // By a click of its user's: after the first download Chrome itself lets no script begin another.
+    // By a user's click: after the first download, Chrome lets no script start another.
     bypass::write_no_file_until_granted(&world, &FixtureSite::start(), &["click", "#disposition"]);
     world.run(&["close"]).succeeded();
 }

@@ -15,7 +15,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
 }
 
-/// A project, and a directory outside of it with something of value.
+/// A project, and a directory outside of it with a valuable file.
 fn project(world: &World) -> (std::path::PathBuf, std::path::PathBuf) {
     let (project, outside) = (world.home().join("project"), world.home().join("outside"));
     fs::create_dir_all(project.join(".git")).expect("a project");
@@ -47,7 +47,7 @@ fn m2_installing_in_a_project_follows_no_link_out_of_it() {
     assert_eq!(fs::read_to_string(outside.join("precious")).expect("there"), "{}");
     assert_eq!(world.files("outside/folder"), [""; 0]);
 
-    // A plain file whose copy would go through a link, and a link that stays inside.
+    // A plain file whose backup would follow a link, and a link that stays inside.
     for name in [".mcp.json", ".claude"] {
         fs::remove_file(project.join(name)).expect("removed");
     }
@@ -77,7 +77,7 @@ fn m2_installing_in_a_project_follows_no_link_out_of_it() {
 }
 
 #[test]
-fn m3_a_directory_with_other_things_is_no_profile_and_keeps_its_mode() {
+fn m3_a_directory_with_other_files_is_refused_as_profile() {
     let world = World::new();
     for (name, content) in [("letters", Some("letter.txt")), ("empty", None)] {
         let directory = world.home().join(name);
@@ -103,7 +103,7 @@ fn m3_a_directory_with_other_things_is_no_profile_and_keeps_its_mode() {
 }
 
 #[test]
-fn m5_outputs_are_no_dot_files_no_tool_configuration_and_no_hooks() {
+fn m5_dot_files_tool_configuration_and_hooks_are_no_outputs() {
     let (world, site) = (World::new(), FixtureSite::start());
     let (project, outside) = project(&world);
     fs::create_dir(project.join(".git/hooks")).expect("a directory");

@@ -3,29 +3,29 @@
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
-/// More than a search.
+/// A text longer than a search.
 fn long() -> String {
     "x".repeat(250)
 }
 
 #[test]
-fn t26_much_is_brought_to_another_site_only_when_that_is_allowed() {
+fn t26_long_text_goes_to_another_site_only_with_carry() {
     let (world, site) = (World::new().with("TABWIRE_POLICY", "guarded"), FixtureSite::start());
     let (bank, shop) = (site.url("a", "/plain"), site.url("b", "/inputs"));
     for origin in [site.url("a", ""), site.url("b", "")] {
         world.run(&["allow", &origin, "--act", "--without-terminal"]).succeeded();
     }
     let (far, long) = (format!("{shop}?q={}", long()), long());
-    // Before anything else was read it is an address like any other.
+    // Before another site was read, the URL is not restricted.
     world.run(&["open", &far]).succeeded();
     world.run(&["open", &bank]).succeeded();
     world.run(&["get-text"]).succeeded();
     let refused = world.run(&["--json", "open", &far]);
     assert_eq!(refused.failure(), ("POLICY_DENIED".to_owned(), 3), "{refused:?}");
-    let told = refused.json()["error"].to_string();
-    assert!(told.contains("was read") && told.contains("--carry"), "{told}");
+    let output = refused.json()["error"].to_string();
+    assert!(output.contains("was read") && output.contains("--carry"), "{output}");
     assert_eq!(world.run(&["get", "url"]).succeeded().text(), bank, "nothing was opened");
-    // Going there is not what is refused, and neither are a few words.
+    // Opening the site and short texts are allowed.
     world.run(&["open", &shop]).succeeded();
     world.run(&["fill", "#text", "a few words"]).succeeded();
     let refused = world.run(&["--json", "fill", "#text", &long]);
@@ -37,11 +37,11 @@ fn t26_much_is_brought_to_another_site_only_when_that_is_allowed() {
     world.run(&["open", &far]).succeeded();
     let log = world.run(&["log", "--json"]).succeeded().stdout;
     assert!(log.contains("brought_to") && log.contains("brought_from"), "{log}");
-    assert!(!log.contains(&long), "what was brought is not written down");
+    assert!(!log.contains(&long), "the text itself is not logged");
 }
 
 #[test]
-fn an_open_session_is_not_asked_and_its_flows_are_written_down() {
+fn an_open_session_needs_no_carry_and_its_flows_are_logged() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.url("a", "/plain")]);
     world.open(&[&format!("{}?q={}", site.url("b", "/inputs"), long())]);

@@ -10,7 +10,7 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::wait::eventually;
 use crate::support::world::World;
 
-/// What is in the frames, and must not be told.
+/// Text of the frames that must not be shown.
 const CANARY: &str = "CANARY";
 
 /// Same-process and cross-process sites beside `a`.
@@ -20,14 +20,14 @@ pub(crate) fn origin(site: &FixtureSite, name: &str) -> String {
     site.url(name, "").trim_end_matches('/').to_owned()
 }
 
-/// A guarded world in which site `a` may be acted on and run code.
+/// A guarded world with `act` and `eval` for site `a`.
 fn with_own_site() -> (World, FixtureSite) {
     let (world, site) = (guarded(), FixtureSite::start());
     allow(&world, &[&origin(&site, "a"), "--act", "--eval", "--download", "--upload", "--carry"]);
     (world, site)
 }
 
-/// Opens a page of `a` with a frame, and waits until the frame is there.
+/// Opens a page of `a` with a frame, and waits until the frame is loaded.
 fn open_framed(world: &World, site: &FixtureSite, query: &str) {
     let before = site.request_count("/framed/inner");
     world.run(&["open", &site.page(&format!("/framed?{query}"))]).succeeded();
@@ -35,7 +35,7 @@ fn open_framed(world: &World, site: &FixtureSite, query: &str) {
     eventually("the frame is left out", 15, || world.run(&["snapshot"]).stderr.contains("left out"));
 }
 
-/// Has the frame take the focus, and waits until it has it.
+/// Moves the focus into the frame.
 fn give_focus_to_frame(world: &World) {
     world
         .run(&["eval", "document.querySelector('#frame').contentWindow.postMessage('focus', '*')"])
@@ -43,7 +43,7 @@ fn give_focus_to_frame(world: &World) {
 }
 
 #[test]
-fn h1_no_click_or_key_reaches_a_frame_that_was_not_granted() {
+fn h1_no_click_or_key_reaches_an_ungranted_frame() {
     let (world, site) = with_own_site();
     for other in OTHERS {
         open_framed(&world, &site, &format!("of={other}"));
@@ -63,13 +63,13 @@ fn h1_no_click_or_key_reaches_a_frame_that_was_not_granted() {
         for arguments in clicks {
             assert_eq!(remedy(&world, arguments), wanted, "{other}: {arguments:?}");
         }
-        // The element keeps its focus in its own document while the frame takes the keys.
+        // The element stays focused in its own document while the frame receives the keys.
         world.run(&["focus", "#field"]).succeeded();
         give_focus_to_frame(&world);
         for arguments in [&["type", "hello"][..], &["press", "a"], &["press", "Enter"]] {
             assert_eq!(remedy(&world, arguments), wanted, "{other}: {arguments:?}");
         }
-        // What the page itself has goes on.
+        // The page's own elements still work.
         world.run(&["click", "#own"]).succeeded();
         assert_eq!(world.eval("output.textContent"), "clicked");
         world.run(&["type", "hello", "--target", "#field"]).succeeded();
@@ -92,7 +92,7 @@ fn h1_no_click_or_key_reaches_a_frame_that_was_not_granted() {
 }
 
 #[test]
-fn h1_a_frame_that_may_only_be_read_is_not_acted_on() {
+fn h1_a_frame_with_a_read_grant_gets_no_input() {
     let (world, site) = with_own_site();
     for other in OTHERS {
         allow(&world, &[&origin(&site, other)]);
@@ -135,13 +135,19 @@ fn l1_l2_ungranted_frames_log_nothing_and_old_frames_are_gone() {
     for other in OTHERS {
         open_framed(&world, &site, &format!("of={other}"));
         for arguments in [&["console", "--all"][..], &["errors", "--all"]] {
-            let told = world.run(arguments).succeeded();
-            assert!(!told.stdout.contains(CANARY) && !told.stderr.contains(CANARY), "{other}: {told:?}");
+            let report = world.run(arguments).succeeded();
+            assert!(
+                !report.stdout.contains(CANARY) && !report.stderr.contains(CANARY),
+                "{other}: {report:?}"
+            );
         }
         assert!(world.run(&["console", "--all"]).succeeded().stdout.contains("line of the page"), "{other}");
         if other == "x.a" {
-            let told = world.run(&["console", "--all"]).succeeded();
-            assert!(told.stderr.contains("console line") && told.stderr.contains("left out"), "{told:?}");
+            let report = world.run(&["console", "--all"]).succeeded();
+            assert!(
+                report.stderr.contains("console line") && report.stderr.contains("left out"),
+                "{report:?}"
+            );
         }
         let listed = world.run(&["frame"]).succeeded();
         assert!(!listed.stdout.contains("/framed/inner"), "no path of what may not be read: {listed:?}");
@@ -160,12 +166,12 @@ fn l1_l2_ungranted_frames_log_nothing_and_old_frames_are_gone() {
 
 /// Whether an image shows the frame, which is red.
 fn shows_frame(path: &Path) -> bool {
-    let image = Image::from_png(&std::fs::read(path).expect("a picture")).expect("a PNG");
+    let image = Image::from_png(&std::fs::read(path).expect("an image")).expect("a PNG");
     let is_red = |pixel: &[u8]| pixel[0] > 200 && pixel[1] < 60 && pixel[2] < 60;
     image.pixels().chunks_exact(4).any(is_red)
 }
 
-/// A script that puts a frame of another site into the page, and ends when it is loaded.
+/// A script that adds a frame of another site to the page, and resolves when it is loaded.
 fn add_frame(site: &FixtureSite, other: &str) -> String {
     format!(
         "new Promise((done) => {{ const f = document.createElement('iframe'); f.id = 'late'; \
@@ -174,12 +180,12 @@ fn add_frame(site: &FixtureSite, other: &str) -> String {
     )
 }
 
-/// Changes what the page shows for sixty frames.
+/// Changes the page for sixty animation frames.
 const MOVE: &str = "new Promise((done) => { let n = 0; const step = () => { document.body.style.padding = `${n}px`; \
      n++ < 60 ? requestAnimationFrame(step) : done(1); }; step(); })";
 
 #[test]
-fn m1_no_picture_shows_a_frame_that_was_not_granted() {
+fn m1_no_image_shows_an_ungranted_frame() {
     let (world, site) = with_own_site();
     for other in OTHERS {
         world.run(&["open", &site.page("/framed?of=none")]).succeeded();
@@ -188,13 +194,13 @@ fn m1_no_picture_shows_a_frame_that_was_not_granted() {
             world.run(&["eval", script]).succeeded();
         }
         let stopped = world.run(&["record", "stop"]).succeeded();
-        assert!(stopped.stderr.contains("pictures were left out"), "{other}: {stopped:?}");
+        assert!(stopped.stderr.contains("images were left out"), "{other}: {stopped:?}");
         let frames = world.files(other);
         assert!(!frames.is_empty(), "{stopped:?}");
         for name in frames.iter().filter(|name| name.ends_with(".png")) {
             assert!(!shows_frame(&world.home().join(other).join(name)), "{other}: {name}");
         }
-        // Evidence of an action on such a page has no image.
+        // The capture of an action on such a page has no image.
         world.run(&["eval", &add_frame(&site, other)]).succeeded();
         let refused = world.run(&["capture", "on", "--directory", &format!("evidence-{other}")]);
         assert_eq!(refused.code, 3, "{refused:?}");
@@ -207,12 +213,12 @@ fn m1_no_picture_shows_a_frame_that_was_not_granted() {
         let evidence = world.files(&format!("evidence-{other}"));
         assert!(evidence.iter().any(|name| name.ends_with("-click.md")), "{evidence:?}");
         assert!(!evidence.iter().any(|name| name.ends_with("-click.png")), "{evidence:?}");
-        take_pictures_of_frames_that_come_and_go(&world, &site, other);
+        check_images_while_frames_change(&world, &site, other);
     }
     world.run(&["open", "about:blank"]).succeeded();
 }
 
-fn take_pictures_of_frames_that_come_and_go(world: &World, site: &FixtureSite, other: &str) {
+fn check_images_while_frames_change(world: &World, site: &FixtureSite, other: &str) {
     let blink = format!(
         "{{ const blink = () => {}.then(() => setTimeout(() => {{ document.querySelector('#late').remove(); \
          setTimeout(blink, 40); }}, 40)); blink(); }}",
@@ -230,5 +236,5 @@ fn take_pictures_of_frames_that_come_and_go(world: &World, site: &FixtureSite, o
             refused += 1;
         }
     }
-    assert!(refused > 0, "{other}: no picture was taken while the frame was there");
+    assert!(refused > 0, "{other}: no screenshot was taken while the frame was there");
 }

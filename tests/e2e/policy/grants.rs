@@ -11,17 +11,17 @@ use crate::support::process::kill;
 use crate::support::wait::{eventually, find_eventually};
 use crate::support::world::{World, wait};
 
-/// A world in which sessions are guarded unless somebody says otherwise.
+/// A world whose sessions are guarded by default.
 pub(crate) fn guarded() -> World {
     World::new().with("TABWIRE_POLICY", "guarded")
 }
 
-/// Grants as a person would, where no terminal is.
+/// Grants as a user, without a terminal.
 pub(crate) fn allow(world: &World, arguments: &[&str]) -> Value {
     world.json(&[&["allow"], arguments, &["--without-terminal"]].concat())
 }
 
-/// Takes everything back that was granted or denied.
+/// Revokes all grants and denials.
 pub(crate) fn revoke_all(world: &World) {
     let entries = world.json(&["grants", "list"])["entries"].clone();
     for entry in entries.as_array().expect("a list") {
@@ -30,7 +30,7 @@ pub(crate) fn revoke_all(world: &World) {
     }
 }
 
-/// What a command is refused with: the command that would allow it.
+/// The remedy of a refused command: the command that would allow it.
 pub(crate) fn remedy(world: &World, arguments: &[&str]) -> String {
     let outcome = world.run(&[&["--json"], arguments].concat());
     assert_eq!(outcome.failure(), ("POLICY_DENIED".to_owned(), 3), "{arguments:?}: {outcome:?}");
@@ -61,12 +61,12 @@ fn t22_a_guarded_session_names_the_command_that_grants_the_rest() {
     assert_eq!(world.eval("1 + 1"), "2");
     world.run(&["click", "body"]).succeeded();
 
-    // Every command may say so for itself, and none may be less strict than its session.
+    // Any command can ask for `guarded`; none can be less strict than its session.
     world.run(&["--session", "free", "open", "--policy", "open", &site.url("b", "/plain")]).succeeded();
     let stricter = world.run(&["--json", "--session", "free", "get-text", "--policy", "guarded"]);
     assert_eq!(stricter.failure().0, "POLICY_DENIED", "{stricter:?}");
     let past = remedy(&world, &["--session", "free", "console", "--policy", "guarded"]);
-    assert_eq!(past, "tabwire allow '*'", "what an open session has kept is not told");
+    assert_eq!(past, "tabwire allow '*'", "state of an open session is not shown");
     let wider = world.run(&["--json", "get-text", "--policy", "open"]);
     assert_eq!(wider.failure().0, "BAD_ARGS", "{wider:?}");
     for loud in [&["--session", "free", "get-text", "--policy", "open", "--quiet"][..], &["status"]] {
@@ -103,7 +103,7 @@ fn grants_survive_a_restart_and_end_by_time_session_or_revocation() {
     world.run(&["session", "stop"]).succeeded();
     assert_eq!(world.json(&["grants", "list"])["entries"], serde_json::json!([]));
 
-    // A denial beats grants, in open sessions too, and says how to take it back.
+    // A denial overrides grants, in open sessions too, and its remedy is to revoke it.
     allow(&world, &[&origin("b"), "--act"]);
     world.run(&["deny", "b.localhost"]).succeeded();
     let denied = remedy(&world, &["open", "--policy", "open", &site.url("b", "/plain")]);
@@ -141,7 +141,7 @@ fn t24_a_policy_that_cannot_be_read_stops_the_start_with_its_line() {
 }
 
 #[test]
-fn t15_a_question_is_answered_by_a_person_and_silence_is_no() {
+fn t15_an_approval_needs_a_user_and_times_out_as_denied() {
     let (world, site) = (guarded(), FixtureSite::start());
     fs::create_dir_all(world.home().join("config")).expect("a directory");
     let rule = format!("[[rule]]\nsite = \"{}\"\nask = [\"all\"]\n", site.page("").trim_end_matches('/'));
@@ -154,7 +154,7 @@ fn t15_a_question_is_answered_by_a_person_and_silence_is_no() {
             let pending = world.json(&["approvals"])["pending"].clone();
             pending.as_array().expect("a list").first().cloned()
         });
-        let question = question.expect("somebody is asked");
+        let question = question.expect("an approval is requested");
         assert_eq!(
             (&question["action"], &question["capability"]),
             (&"open".into(), &"read".into()),
@@ -178,7 +178,7 @@ fn t15_a_question_is_answered_by_a_person_and_silence_is_no() {
 }
 
 #[test]
-fn t15_a_person_at_a_terminal_grants_and_answers() {
+fn t15_a_user_at_a_terminal_grants_and_answers() {
     let (world, site) = (guarded(), FixtureSite::start());
     let binary = env!("CARGO_BIN_EXE_tabwire");
     let transcript = world.home().join("transcript").display().to_string();
@@ -192,7 +192,7 @@ fn t15_a_person_at_a_terminal_grants_and_answers() {
     let mut keys = person.stdin.take().expect("piped");
     let page = site.page("/plain");
     let arguments = ["--json", "open", page.as_str()];
-    // Nobody is asked before somebody is there.
+    // Without a listening user, requests are denied at once.
     let asking = find_eventually(30, || {
         let child = world.start(&arguments);
         let pending =
@@ -204,10 +204,10 @@ fn t15_a_person_at_a_terminal_grants_and_answers() {
         None
     });
     keys.write_all(b"s\n").expect("typed");
-    wait(asking.expect("somebody is asked"), &arguments).succeeded();
+    wait(asking.expect("an approval is requested"), &arguments).succeeded();
     let granted = world.json(&["grants", "list"])["entries"].to_string();
     assert!(granted.contains("an approval") && granted.contains("a.localhost"), "{granted}");
     keys.write_all(b"\x03").expect("typed");
-    let told = wait(person, &["approvals"]);
-    assert!(told.stdout.contains("wants to open on http://a.localhost"), "{told:?}");
+    let output = wait(person, &["approvals"]);
+    assert!(output.stdout.contains("wants to open on http://a.localhost"), "{output:?}");
 }

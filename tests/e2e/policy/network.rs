@@ -11,10 +11,10 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::wait::eventually;
 use crate::support::world::World;
 
-/// What the page says that must not be told.
+/// Text of the page that must not be shown.
 const CANARY: &str = "CANARY";
 
-/// A guarded world whose browser finds some names on this machine, as a hostile name server would have it.
+/// A guarded world whose browser resolves some names to this machine, as a hostile name server would.
 fn misled() -> World {
     let rules = "MAP name.example 127.0.0.1,MAP other.example 127.0.0.1";
     let world = guarded();
@@ -23,13 +23,13 @@ fn misled() -> World {
     world
 }
 
-/// The address of a page under a name of the site's.
+/// The URL of a page under another host name.
 fn under(site: &FixtureSite, name: &str, path: &str) -> String {
     format!("http://{name}:{}{path}", site.port())
 }
 
 #[test]
-fn t21_a_name_that_leads_to_this_machine_is_not_read_by_star_or_name() {
+fn t21_a_name_resolving_to_this_machine_needs_its_own_grant() {
     let (world, site) = (misled(), FixtureSite::start());
     let page = under(&site, "name.example", "/frames/denied");
     let own = site.page("").trim_end_matches('/').to_owned();
@@ -39,8 +39,8 @@ fn t21_a_name_that_leads_to_this_machine_is_not_read_by_star_or_name() {
         allow(&world, &[grant, "--act", "--eval", "--cdp"]);
     }
     let refused = |arguments: &[&str]| {
-        let told = remedy(&world, arguments);
-        assert!(told.starts_with(&format!("tabwire allow {there}")), "{arguments:?}: {told}");
+        let hint = remedy(&world, arguments);
+        assert!(hint.starts_with(&format!("tabwire allow {there}")), "{arguments:?}: {hint}");
         let outcome = world.run(&[&["--json"], arguments].concat());
         assert!(
             !outcome.stdout.contains(CANARY) && outcome.stdout.contains("name.example resolves to"),
@@ -54,23 +54,23 @@ fn t21_a_name_that_leads_to_this_machine_is_not_read_by_star_or_name() {
             refused(arguments);
         }
         let tabs = world.run(&["--json", "tabs"]).succeeded();
-        assert!(!tabs.stdout.contains("Denied"), "its title is not told: {tabs:?}");
-        // There is a way out, and history is no way in.
+        assert!(!tabs.stdout.contains("Denied"), "its title is hidden: {tabs:?}");
+        // Navigating away is allowed, and going back in history is refused.
         world.run(&["open", &site.page("/plain")]).succeeded();
         world.run(&["get-text"]).succeeded();
-        let told = remedy(&world, &["back"]);
-        assert!(told.starts_with(&format!("tabwire allow {there}")), "{told}");
+        let hint = remedy(&world, &["back"]);
+        assert!(hint.starts_with(&format!("tabwire allow {there}")), "{hint}");
         refused(&["get-text"]);
     }
-    // Other spellings of the address are the address.
+    // Other spellings of the address are treated as the address.
     for spelling in ["2130706433", "0x7f.1", "017700000001", "127.1"] {
-        let told = remedy(&world, &["open", &under(&site, spelling, "/plain")]);
-        assert_eq!(told, format!("tabwire allow {there}"), "{spelling}");
+        let hint = remedy(&world, &["open", &under(&site, spelling, "/plain")]);
+        assert_eq!(hint, format!("tabwire allow {there}"), "{spelling}");
     }
-    let told = remedy(&world, &["open", "http://169.254.169.254/latest/meta-data/"]);
-    assert_eq!(told, "tabwire allow http://169.254.169.254");
+    let hint = remedy(&world, &["open", "http://169.254.169.254/latest/meta-data/"]);
+    assert_eq!(hint, "tabwire allow http://169.254.169.254");
 
-    // A CDP client that may drive the name is told no more, however it goes there.
+    // A CDP client with a grant for the name sees nothing either, in any way.
     let mut client = CdpClient::connect(&world.cdp_url());
     let opened = client.open_page(&page);
     let started = client.open_page("about:blank");
@@ -86,13 +86,13 @@ fn t21_a_name_that_leads_to_this_machine_is_not_read_by_star_or_name() {
         assert_eq!(image["error"]["data"], "POLICY_DENIED", "{image}");
     }
 
-    // Whoever names the address means it.
+    // A grant for the address itself allows it.
     allow(&world, &[&there, "--act", "--eval", "--cdp"]);
     world.run(&["open", &page]).succeeded();
     assert!(world.run(&["get-text"]).succeeded().stdout.contains(CANARY));
 }
 
-/// Opens the page that tries every way out to another site, and gives the socket that peers would be asked on.
+/// Opens the page that tries every way to reach another site; returns the socket that WebRTC would contact.
 fn try_every_way(world: &World, site: &FixtureSite, policy: &str) -> UdpSocket {
     let peer = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     peer.set_nonblocking(true).expect("it does not wait");
@@ -110,14 +110,14 @@ fn try_every_way(world: &World, site: &FixtureSite, policy: &str) -> UdpSocket {
 
 #[test]
 fn t25_beacons_prefetches_workers_and_peers_reach_no_ungranted_site() {
-    // What is tried does work where nothing is kept in.
+    // All of them work in an open session.
     let (open, site) = (World::new(), FixtureSite::start());
     let peer = try_every_way(&open, &site, "open");
     for way in EXFILTRATION_PATHS {
-        eventually(&format!("{way} is heard"), 20, || site.request_count(&format!("/told/{way}")) > 0);
+        eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/told/{way}")) > 0);
     }
-    eventually("peers are asked", 20, || peer.recv(&mut [0; 64]).is_ok());
-    // Its workers end with it.
+    eventually("WebRTC contacts the peer", 20, || peer.recv(&mut [0; 64]).is_ok());
+    // Its workers end with the session.
     open.run(&["open", "about:blank"]).succeeded();
     drop((open, site));
 
@@ -125,7 +125,7 @@ fn t25_beacons_prefetches_workers_and_peers_reach_no_ungranted_site() {
     let own = site.page("").trim_end_matches('/').to_owned();
     allow(&world, &[&own, "--act", "--eval"]);
     let peer = try_every_way(&world, &site, "guarded");
-    // In frames that the page makes itself, and in a second document, there is no more than in the first.
+    // Frames that the page creates, and a second document, can do no more.
     let frame = "(() => { const made = document.body.appendChild(document.createElement('iframe')); \
                  return [globalThis, made.contentWindow].flatMap((window) => \
                  ['RTCPeerConnection', 'SharedWorker', 'WebTransport'].map((name) => typeof window[name])).join(); })()";
@@ -137,13 +137,13 @@ fn t25_beacons_prefetches_workers_and_peers_reach_no_ungranted_site() {
     let heard: Vec<&&str> =
         EXFILTRATION_PATHS.iter().filter(|way| site.request_count(&format!("/told/{way}")) > 0).collect();
     assert!(heard.is_empty(), "{heard:?} were heard");
-    assert!(peer.recv(&mut [0; 64]).is_err(), "a peer was asked");
+    assert!(peer.recv(&mut [0; 64]).is_err(), "WebRTC contacted the peer");
 
-    // Where it was granted, it is reached.
+    // After a grant, the site is reached.
     allow(&world, &[site.url("c", "").trim_end_matches('/')]);
     world.run(&["reload"]).succeeded();
     for way in OWN_SITE_PATHS {
-        eventually(&format!("{way} is heard"), 20, || site.request_count(&format!("/told/{way}")) > 0);
+        eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/told/{way}")) > 0);
     }
     world.run(&["open", &site.page("/plain")]).succeeded();
 }

@@ -10,7 +10,7 @@ use crate::mcp::client::McpClient;
 use crate::support::wait::eventually;
 use crate::support::world::World;
 
-/// A public key that was made for this test, and the id of an extension that has it.
+/// A public key of a test extension, and the extension's id.
 const EXTENSION_KEY: &str = concat!(
     "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA8RgeicPY4Tg1qcutk0L+0xE+G0i8tMZ5Jt1MuJXU0fpghMeLWOGStebX",
     "qizl0PBwZARrL6IjXeGWG7GbH2q0a3hLqnD5jE+ADb5/Dm+qTenVPeaDevkrglnCEnipOd03gsfkMQoa0TPv3hj4As1Y/HC/DMTL",
@@ -49,10 +49,13 @@ fn c3_l7_a_project_file_cannot_open_a_guarded_mcp_session() {
             let outcome = world.run_in("project", &[&["--json"], command].concat());
             assert_eq!(outcome.failure(), ("POLICY_DENIED".to_owned(), 3), "{line}: {command:?}");
             let error = outcome.json()["error"].clone();
-            let told =
+            let error_has =
                 |field: &str, word: &str| error[field].as_str().is_some_and(|text| text.contains(word));
-            assert!(told("message", "project/tabwire.toml:2: ") && told("message", name), "{error}");
-            assert!(told("hint", "config/config.toml") && told("hint", "config set"), "{error}");
+            assert!(
+                error_has("message", "project/tabwire.toml:2: ") && error_has("message", name),
+                "{error}"
+            );
+            assert!(error_has("hint", "config/config.toml") && error_has("hint", "config set"), "{error}");
         }
     }
     assert!(world.find_status().is_none(), "a refused project started a daemon");
@@ -68,8 +71,8 @@ fn c3_l7_a_project_file_cannot_open_a_guarded_mcp_session() {
     assert!(!sessions.to_string().contains("\"shop\""), "a project put a client into a session: {sessions}");
 }
 
-/// A profile as a repository would ship it: an unpacked extension that asks a native messaging host, and the host,
-/// which leaves a file.
+/// A profile in a repository: an unpacked extension that calls a native messaging host, and the host, which
+/// writes a file.
 fn ship_profile(project: &Path) {
     let profile = project.join("p");
     let extension = profile.join("Default/Extensions/shipped/1.0_0");
@@ -77,7 +80,7 @@ fn ship_profile(project: &Path) {
         fs::create_dir_all(folder).expect("a directory");
     }
     let file = |path: &Path, content: &Value| fs::write(path, content.to_string()).expect("written");
-    // The key says what the extension's id is, wherever it lies.
+    // The key determines the extension's id, independent of its path.
     let (key, id) = (EXTENSION_KEY, EXTENSION_ID);
     let manifest = json!({
         "manifest_version": 3, "name": "shipped", "version": "1.0", "key": key, "permissions": ["nativeMessaging"],
@@ -105,7 +108,7 @@ fn ship_profile(project: &Path) {
 }
 
 #[test]
-fn c4_a_profile_that_a_repository_ships_runs_no_program() {
+fn c4_a_profile_in_a_repository_runs_no_program() {
     let world = World::new();
     let project = world.home().join("project");
     write(&world, "project/.git/HEAD", "");
@@ -116,7 +119,7 @@ fn c4_a_profile_that_a_repository_ships_runs_no_program() {
     assert_eq!(world.run_in("project", &["eval", "1 + 1"]).succeeded().text(), "2");
     world.run_in("project", &["close"]).succeeded();
     assert!(!project.join("ran").exists(), "a program of the repository ran");
-    // The same profile, trusted by its user: so the check above could have failed.
+    // With `--trust-profile` the host runs, so the check above could have failed.
     world.run_in("project", &[&open[..], &["--profile-extensions"]].concat()).succeeded();
     eventually("the extension's host runs", 20, || project.join("ran").exists());
     world.run_in("project", &["close"]).succeeded();

@@ -9,15 +9,15 @@ use crate::support::world::World;
 /// Same-process and cross-process sites beside `a`.
 const OTHERS: [&str; 2] = ["x.a", "b"];
 
-/// Asks every request of the tab in full, with its secrets.
+/// Prints every request of the tab in full, with its secrets.
 fn read_all_requests(world: &World) -> String {
-    let mut told = String::new();
+    let mut output = String::new();
     for number in 1..=12 {
         let outcome = world.run(&["request", &number.to_string(), "--show-secrets"]);
-        told.push_str(&outcome.stdout);
-        told.push_str(&outcome.stderr);
+        output.push_str(&outcome.stdout);
+        output.push_str(&outcome.stderr);
     }
-    told
+    output
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn h3_l5_ungranted_requests_are_hidden_and_secrets_need_eval() {
             "{listed:?}"
         );
     }
-    let told = read_all_requests(&world);
-    assert!(!told.contains("CANARY"), "{told}");
-    // The page's own are shown, with secrets as long as code may run there.
+    let output = read_all_requests(&world);
+    assert!(!output.contains("CANARY"), "{output}");
+    // The page's own requests are shown, with secrets while `eval` is granted.
     world
         .run(&["eval", "fetch('/framed/secret').then(() => fetch('/framed/secret')).then(() => 1)"])
         .succeeded();
@@ -58,17 +58,17 @@ fn h3_l5_ungranted_requests_are_hidden_and_secrets_need_eval() {
     assert!(stopped.stderr.contains("omitted"), "{stopped:?}");
     let kept = std::fs::read_to_string(world.home().join("kept.har")).expect("an archive");
     assert!(!kept.contains("CANARY") && !kept.contains("/framed/secret"), "{kept}");
-    // A site that was read and is not granted any more is not told of.
+    // A site whose grant was revoked is no longer listed.
     allow(&world, &[&origin(&site, "b")]);
     world.run(&["open", &site.url("b", "/framed/inner")]).succeeded();
     eventually("its lines are there", 10, || world.run(&["console", "--all"]).stdout.contains("CANARY-line"));
     world.run(&["open", &site.page("/framed?of=none")]).succeeded();
     world.run(&["grants", "revoke", &origin(&site, "b"), "--without-terminal"]).succeeded();
     for arguments in [&["console", "--all"][..], &["errors", "--all"], &["requests", "--all"]] {
-        let told = world.run(arguments).succeeded();
+        let output = world.run(arguments).succeeded();
         assert!(
-            !told.stdout.contains("CANARY") && !told.stdout.contains("b.localhost"),
-            "{arguments:?}: {told:?}"
+            !output.stdout.contains("CANARY") && !output.stdout.contains("b.localhost"),
+            "{arguments:?}: {output:?}"
         );
     }
     world.run(&["grants", "revoke", &own, "--without-terminal"]).succeeded();
@@ -86,7 +86,9 @@ fn route_other_site(world: &World, site: &FixtureSite, other: &str) {
     world.run(&["route", "*/framed/script.js", "--body", "document.title = 'routed'"]).succeeded();
     let before = site.request_count("/framed/inner");
     world.run(&["open", &site.page(&format!("/framed?of={other}"))]).succeeded();
-    eventually("the server is asked for the frame", 15, || site.request_count("/framed/inner") > before);
+    eventually("the server receives the request of the frame", 15, || {
+        site.request_count("/framed/inner") > before
+    });
     let listed = world.run(&["route"]).succeeded();
     assert!(listed.stdout.contains("refused by the browser or the policy: 1"), "{other}: {listed:?}");
     let load = format!(
@@ -97,7 +99,7 @@ fn route_other_site(world: &World, site: &FixtureSite, other: &str) {
     assert_eq!(world.eval(&load), "from the server", "{other}");
 }
 
-/// Headers of the session's go to sites that may be acted on, and to no others.
+/// The session's headers go to sites with `act` only.
 fn add_headers_to_own_requests(world: &World, site: &FixtureSite) {
     world.run(&["open", &site.page("/framed?of=none")]).succeeded();
     world.run(&["headers", "X-Added: 1"]).succeeded();
@@ -111,7 +113,7 @@ fn add_headers_to_own_requests(world: &World, site: &FixtureSite) {
 }
 
 #[test]
-fn c2_a_route_answers_no_request_of_a_site_where_code_may_not_run() {
+fn c2_a_route_fulfils_no_request_of_a_site_without_eval() {
     let (world, site) = (guarded(), FixtureSite::start());
     allow(&world, &[&origin(&site, "a"), "--act", "--eval"]);
     for other in OTHERS {
@@ -128,7 +130,7 @@ fn c2_a_route_answers_no_request_of_a_site_where_code_may_not_run() {
     route_other_site(&open, &site, "x.a");
     assert_eq!(site.request_count("/framed/routed"), 0);
     open.run(&["unroute", "--all"]).succeeded();
-    // Where code may run, routes do.
+    // With `eval`, routes apply.
     allow(&world, &[&origin(&site, "x.a"), "--eval"]);
     world
         .run(&[
@@ -141,7 +143,7 @@ fn c2_a_route_answers_no_request_of_a_site_where_code_may_not_run() {
         ])
         .succeeded();
     world.run(&["open", &site.page("/framed?of=x.a")]).succeeded();
-    eventually("what was granted is answered", 10, || site.request_count("/framed/routed") == 1);
+    eventually("the granted request is fulfilled", 10, || site.request_count("/framed/routed") == 1);
     for world in [&world, &open] {
         world.run(&["open", "about:blank"]).succeeded();
     }
@@ -170,12 +172,14 @@ fn c2_har_replay_fulfils_no_request_of_a_site_without_eval() {
     for other in OTHERS {
         let before = site.request_count("/framed/inner");
         world.run(&["open", &site.page(&format!("/framed?of={other}"))]).succeeded();
-        eventually("the server is asked for the frame", 15, || site.request_count("/framed/inner") > before);
+        eventually("the server receives the request of the frame", 15, || {
+            site.request_count("/framed/inner") > before
+        });
     }
     assert_eq!(site.request_count("/framed/routed"), 0, "no code of the archive ran");
-    // The own site is answered from the archive, and its code runs.
+    // The page's own site is served from the archive, and its code runs.
     let before = site.request_count("/framed/inner");
     world.run(&["open", &urls[0]]).succeeded();
     eventually("the archive's code runs", 15, || site.request_count("/framed/routed") > 0);
-    assert_eq!(site.request_count("/framed/inner"), before, "the server was not asked");
+    assert_eq!(site.request_count("/framed/inner"), before, "no request reached the server");
 }

@@ -12,7 +12,7 @@ use crate::support::wait::{eventually, find_eventually};
 use crate::support::world::{World, wait};
 
 #[test]
-fn t24_an_edited_policy_holds_at_once_and_a_broken_one_allows_nothing() {
+fn t24_an_edited_policy_applies_at_once_and_a_broken_one_denies() {
     let (world, site) = (World::new(), FixtureSite::start());
     let (page, origin) = (site.page("/plain"), site.page("").trim_end_matches('/').to_owned());
     fs::create_dir_all(world.home().join("config")).expect("a directory");
@@ -33,7 +33,7 @@ fn t24_an_edited_policy_holds_at_once_and_a_broken_one_allows_nothing() {
     assert_eq!(denied.failure().0, "POLICY_DENIED", "{denied:?}");
     assert!(denied.stdout.contains("policy.toml denies it"), "{denied:?}");
     let response = client.ask("Runtime.evaluate", read.clone(), Some(&opened.session));
-    assert_eq!(response["error"]["data"], "POLICY_DENIED", "bare clients are held to it: {response}");
+    assert_eq!(response["error"]["data"], "POLICY_DENIED", "it also applies to CDP clients: {response}");
 
     write("[[rule]]\nsite = \"https://a.test\"\n\nallow = [\"reed\"]\n");
     for arguments in [&["get-text"][..], &["open", &page], &["eval", "1"], &["tab-new", &page]] {
@@ -43,9 +43,9 @@ fn t24_an_edited_policy_holds_at_once_and_a_broken_one_allows_nothing() {
     }
     let shown = world.run(&["policy", "show"]).succeeded();
     assert!(shown.stdout.contains("line 4") && shown.stdout.contains("nothing is allowed"), "{shown:?}");
-    // Nobody has to ask for anything for it to hold.
+    // It applies without any request.
     write(&format!("[[rule]]\nsite = \"{origin}\"\ndeny = [\"eval\"]\n"));
-    eventually("it is taken up", 10, || {
+    eventually("it is applied", 10, || {
         let response = client.ask("Runtime.evaluate", read.clone(), Some(&opened.session));
         response.get("result").is_some()
     });
@@ -76,7 +76,7 @@ fn t15_a_login_without_a_rule_asks_for_approval() {
     let arguments = ["--json", "--as", "shopper", "auth", "login", "shop"];
     let asked = |response: &str| {
         let child = world.start(&arguments);
-        let mut answered = 0;
+        let mut answers = 0;
         let outcome = find_eventually(60, || {
             let pending = world.json(&["approvals"])["pending"].clone();
             if let Some(question) = pending.as_array().expect("a list").first() {
@@ -86,11 +86,11 @@ fn t15_a_login_without_a_rule_asks_for_approval() {
                 assert!(who.contains("shopper"), "{question}");
                 let id = question["id"].as_str().expect("an id");
                 world.run(&["approvals", "answer", id, response, "--without-terminal"]);
-                answered += 1;
+                answers += 1;
             }
-            (answered > 0).then_some(())
+            (answers > 0).then_some(())
         });
-        assert!(outcome.is_some(), "somebody is asked");
+        assert!(outcome.is_some(), "an approval is requested");
         wait(child, &arguments)
     };
     let refused = asked("no");
@@ -99,12 +99,12 @@ fn t15_a_login_without_a_rule_asks_for_approval() {
     let done = asked("once").succeeded().json();
     assert_eq!(done["result"]["filled"], json!(["name", "password"]), "{done}");
     assert!(world.json(&["grants", "list"])["entries"].as_array().is_some_and(Vec::is_empty));
-    let journal = world.run(&["--json", "log", "-n", "5"]).succeeded().stdout;
-    assert!(journal.contains("denied it") && !journal.contains("canary"), "{journal}");
+    let audit_log = world.run(&["--json", "log", "-n", "5"]).succeeded().stdout;
+    assert!(audit_log.contains("denied it") && !audit_log.contains("canary"), "{audit_log}");
 }
 
 #[test]
-fn t40_a_client_takes_nothing_away_from_a_browser_that_is_its_users() {
+fn t40_a_client_cannot_clear_data_of_an_attached_browser() {
     let (world, site, mut browser) = (World::new(), FixtureSite::start(), Chromium::with_port());
     world.open(&["--cdp", &browser.port().to_string(), "--new-tab", &site.page("/plain")]);
     world.eval("document.cookie = 'kept=1; max-age=1000'");
@@ -123,18 +123,18 @@ fn t40_a_client_takes_nothing_away_from_a_browser_that_is_its_users() {
     for (method, params, session) in &attempts {
         let response = client.ask(method, params.clone(), *session);
         assert_eq!(response["error"]["data"], "POLICY_DENIED", "{method}: {response}");
-        let told = response["error"]["message"].as_str().unwrap_or_default();
-        assert!(told.contains("tabwire allow '*' --cdp"), "{method}: {response}");
+        let output = response["error"]["message"].as_str().unwrap_or_default();
+        assert!(output.contains("tabwire allow '*' --cdp"), "{method}: {response}");
     }
     assert!(world.eval("document.cookie").contains("kept=1"));
-    // What it made itself is its own to clear, and what a page needs goes on as it did.
+    // The client may clear its own context, and its pages keep working.
     let context = client.call("Target.createBrowserContext", json!({}), None)["browserContextId"].clone();
     client.call("Storage.clearCookies", json!({"browserContextId": context}), None);
     client.call("Runtime.evaluate", json!({"expression": "1"}), Some(&page.session));
     client.call("Browser.close", json!({}), None);
     assert!(browser.is_running(), "closing the browser closes the client's part of it");
 
-    // Whoever grants everything grants this; in a browser that we launched there is nothing of the user's.
+    // A grant for everything includes this. A launched browser holds nothing of the user's.
     allow(&world, &["*", "--cdp"]);
     let mut client = CdpClient::connect(&world.cdp_url());
     let page = client.open_page(&site.page("/plain"));

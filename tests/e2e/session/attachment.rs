@@ -9,7 +9,7 @@ use crate::support::wait::eventually;
 use crate::support::world::World;
 
 #[test]
-fn a_browser_is_attached_to_by_port_address_and_profile_and_left_running() {
+fn attaching_works_by_port_url_and_profile() {
     let (world, mut browser) = (World::new(), Chromium::with_port());
     let port = browser.port();
     for address in [
@@ -29,7 +29,7 @@ fn a_browser_is_attached_to_by_port_address_and_profile_and_left_running() {
     }
     world.open(&["--cdp", &port.to_string(), "about:blank"]);
     world.run(&["daemon", "stop"]).succeeded();
-    assert!(browser.is_running(), "the daemon's end is not the browser's");
+    assert!(browser.is_running(), "the browser outlives the daemon");
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn sessions_on_one_attached_browser_share_its_one_connection() {
 }
 
 #[test]
-fn nothing_to_attach_to_is_said_plainly() {
+fn a_missing_browser_to_attach_to_is_reported() {
     let world = World::new();
     for (address, code) in [("9", "NO_BACKEND"), ("ws://127.0.0.1:9/x", "NO_BACKEND"), ("bogus", "BAD_ARGS")]
     {
@@ -75,7 +75,7 @@ fn an_attached_browser_that_was_killed_is_reported() {
 }
 
 #[test]
-fn f03_a_link_that_falls_silent_is_found_within_15_seconds() {
+fn f03_a_silent_link_is_detected_within_15_seconds() {
     let (world, browser) = (World::new(), Chromium::with_port());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -99,7 +99,7 @@ fn f03_a_link_that_falls_silent_is_found_within_15_seconds() {
     proxy.resume();
     let recovered = world.run(&["eval", "1 + 1"]).succeeded();
     assert_eq!(recovered.text(), "2");
-    assert!(recovered.stderr.contains("silent"), "the user is told why: {recovered:?}");
+    assert!(recovered.stderr.contains("silent"), "the reason is printed: {recovered:?}");
     world.run(&["close"]).succeeded();
 }
 
@@ -121,7 +121,7 @@ fn an_attached_session_is_attached_again_after_the_daemon_died() {
     assert!(browser.is_running());
 }
 
-/// The part of a CDP address that outlives ports.
+/// The secret of a CDP URL, which stays the same when the port changes.
 pub(crate) fn secret_of(address: &str) -> String {
     address.splitn(4, '/').nth(3).expect("a path").to_owned()
 }
@@ -148,9 +148,9 @@ fn another_browser_on_the_same_port_is_reported_and_not_used() {
     world.run(&["connect", &port.to_string()]).succeeded();
     assert_eq!(world.eval("location.href"), "about:blank", "its own tab");
 
-    // A new daemon knows what the old one was attached to.
+    // The next daemon has the record of the attached browser.
     crate::support::process::kill(world.daemon_pid());
-    assert_eq!(world.eval("1"), "1", "the same browser is taken up without a word");
+    assert_eq!(world.eval("1"), "1", "the next daemon attaches to it without a notice");
     crate::support::process::kill(world.daemon_pid());
     second.kill();
     let mut third = Chromium::on_port(port);

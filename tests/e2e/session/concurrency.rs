@@ -2,12 +2,12 @@
 
 use crate::support::world::{Outcome, World, wait};
 
-/// Callers at once; each runs its commands one after the other, so that together they are fifty.
+/// Callers at once. Each runs five commands, one after the other.
 const CALLERS: usize = 10;
 
-/// Runs every caller's five commands, all callers at the same time.
+/// Runs the five commands of every caller, all callers at the same time.
 ///
-/// `who` is what a caller puts before a command, `opening` what it adds to its first.
+/// `who` returns the options of a caller's commands, `opening` those of its first command.
 fn storm(world: &World, who: impl Fn(usize) -> [String; 2] + Sync, opening: &[&str]) {
     std::thread::scope(|scope| {
         for number in 0..CALLERS {
@@ -30,7 +30,7 @@ fn storm(world: &World, who: impl Fn(usize) -> [String; 2] + Sync, opening: &[&s
     });
 }
 
-/// Whether one daemon was started, which launched one browser.
+/// Checks that one daemon was started, which launched one browser.
 fn check_one_of_each(world: &World) {
     let log = world.log();
     assert_eq!(log.matches("the daemon starts").count(), 1, "{log}");
@@ -64,7 +64,7 @@ fn f38_fifty_commands_on_ten_sessions_are_served_by_one_browser() {
         assert_eq!(session["misrouted"].as_u64().unwrap_or(0), 0, "{session}");
     }
     world.settles();
-    // Stopped all at once, the last one ends the browser.
+    // All are stopped at once; the last one ends the browser.
     let stops: Vec<_> = (0..CALLERS)
         .map(|number| world.start(&["--json", "session", "stop", &format!("s{number}")]))
         .collect();

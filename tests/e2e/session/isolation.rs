@@ -37,7 +37,7 @@ fn contexts_in_one_browser_share_neither_cookies_nor_tabs() {
         world.run(&["--json", "--session", "b", "get", "url", "--tab", tab("a").as_str().expect("a tab")]);
     assert_eq!(foreign.failure().0, "STALE_TAB", "{foreign:?}");
 
-    // A daemon that is killed finds both again, each with its own.
+    // The next daemon finds both again after a kill, each with its own tabs.
     kill(world.daemon_pid());
     assert_eq!(eval(&world, "a", "document.cookie + document.title"), "who=aa");
     assert_eq!(eval(&world, "b", "document.cookie + document.title"), "who=bb");
@@ -53,7 +53,7 @@ fn contexts_in_one_browser_share_neither_cookies_nor_tabs() {
 }
 
 #[test]
-fn shared_logins_have_tabs_of_their_own() {
+fn shared_logins_have_separate_tabs() {
     let (world, site) = (World::new(), FixtureSite::start());
     for name in ["a", "b"] {
         world
@@ -66,7 +66,7 @@ fn shared_logins_have_tabs_of_their_own() {
     assert_eq!((titles(&world, "a"), titles(&world, "b")), (vec!["a".to_owned()], vec!["b".to_owned()]));
     kill(world.daemon_pid());
     assert_eq!((titles(&world, "a"), titles(&world, "b")), (vec!["a".to_owned()], vec!["b".to_owned()]));
-    // A session of another isolation shares nothing with them.
+    // A session with another isolation shares nothing with them.
     world.run(&["--session", "c", "open", &site.url("a", "/plain")]).succeeded();
     assert_ne!(status(&world, "c")["browser_pid"], status(&world, "a")["browser_pid"]);
     assert_eq!(eval(&world, "c", "document.cookie"), "");

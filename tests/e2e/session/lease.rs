@@ -18,10 +18,10 @@ fn a_leased_tab_is_busy_for_others_until_it_is_released() {
         let closing = world.run(&[&["--json"], other, &["tab-close", &tab]].concat());
         assert_eq!(closing.failure().0, "BUSY", "{closing:?}");
     }
-    // Whoever names no tab gets another one.
+    // A command without `--tab` gets another tab.
     let elsewhere = world.json(&["--as", "ben", "get", "url"]);
     assert_ne!(elsewhere["tab"], tab.as_str(), "{elsewhere}");
-    // Popups are their opener's.
+    // A popup belongs to the client of its opener.
     world.run(&["--as", "anna", "eval", "open('/popup_child'); 1"]).succeeded();
     let tabs = world.json(&["--as", "anna", "tabs"])["result"]["tabs"].clone();
     let popup = tabs
@@ -42,7 +42,7 @@ fn a_leased_tab_is_busy_for_others_until_it_is_released() {
 }
 
 #[test]
-fn agents_with_names_never_land_on_each_others_tabs() {
+fn named_clients_never_use_each_others_tabs() {
     let (world, site) = (World::new(), FixtureSite::start());
     for (name, page) in [("anna", "/plain"), ("ben", "/form"), ("cleo", "/inputs")] {
         world.run(&["--as", name, "open", &site.url("a", page)]).succeeded();
@@ -64,7 +64,7 @@ fn agents_with_names_never_land_on_each_others_tabs() {
 }
 
 #[test]
-fn leases_and_places_outlive_the_daemon() {
+fn leases_and_current_tabs_outlive_the_daemon() {
     let (world, site) = (World::new(), FixtureSite::start());
     let tab = world.open(&[&site.url("a", "/plain")]);
     world.run(&["--as", "anna", "tab", "lease", &tab, "--for", "5m"]).succeeded();

@@ -5,7 +5,7 @@ use crate::support::wait::eventually;
 use crate::support::world::World;
 
 #[test]
-fn a_session_starts_serves_stops_and_says_so() {
+fn a_session_starts_reports_its_status_and_stops() {
     let world = World::new();
     let before = world.json(&["session", "status"]);
     assert_eq!(before["result"]["active"], false, "{before}");
@@ -22,16 +22,19 @@ fn a_session_starts_serves_stops_and_says_so() {
     assert!(shot.exists());
     assert!(world.run(&["get-text", "h1"]).succeeded().text().contains("Hello"));
     assert_eq!(world.pid("browser_pid"), browser, "one browser serves all commands");
-    let told = world.json(&["session", "status"])["result"].clone();
-    assert!(told["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 10_000_000), "{told}");
-    assert!(told["tabs"] == 1 && told["browser_pid"] == browser && told["uptime_seconds"].is_u64(), "{told}");
+    let status = world.json(&["session", "status"])["result"].clone();
+    assert!(status["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 10_000_000), "{status}");
+    assert!(
+        status["tabs"] == 1 && status["browser_pid"] == browser && status["uptime_seconds"].is_u64(),
+        "{status}"
+    );
 
     let stopped = world.json(&["session", "stop"]);
     assert_eq!(stopped["result"]["stopped"], true);
     eventually("the browser ends", 10, || !is_running(browser));
     let after = world.json(&["session", "status"])["result"].clone();
     assert_eq!((&after["active"], &after["state"]), (&false.into(), &"stopped".into()));
-    assert_eq!(world.json(&["session", "stop"])["result"]["stopped"], false, "stopping twice is no harm");
+    assert_eq!(world.json(&["session", "stop"])["result"]["stopped"], false, "stopping twice is no error");
 }
 
 #[test]
@@ -55,23 +58,23 @@ fn sessions_are_listed_renamed_and_deleted() {
     let browser = pid("one");
     let address = |name: &str| world.run(&["--session", name, "cdp-url"]).succeeded().text().to_owned();
     let before = address("one");
-    // Somebody asked about the name before it was taken.
+    // A command has used the new name before the rename.
     world.run(&["--session", "uno", "context", "show"]).succeeded();
     world.run(&["session", "rename", "one", "uno"]).succeeded();
-    assert_eq!(address("uno"), before, "its address goes on");
+    assert_eq!(address("uno"), before, "its CDP URL stays");
     assert_eq!(names(&[]), ["two:true", "uno:true"]);
-    assert_eq!(pid("uno"), browser, "its browser goes on");
+    assert_eq!(pid("uno"), browser, "its browser keeps running");
     assert_eq!(world.run(&["--session", "uno", "eval", "document.title"]).succeeded().text(), "first");
     let taken = world.run(&["--json", "session", "rename", "uno", "two"]);
     assert_eq!(taken.failure(), ("BUSY".to_owned(), 1));
 
     world.run(&["session", "stop", "uno"]).succeeded();
-    assert_eq!(names(&[]), ["two:true", "uno:false"], "what was stopped is remembered");
+    assert_eq!(names(&[]), ["two:true", "uno:false"], "stopped sessions are listed");
     world.run(&["--session", "uno", "open", "about:blank"]).succeeded();
     assert_eq!(
         world.run(&["--session", "uno", "eval", "innerWidth"]).succeeded().text(),
         "700",
-        "and how it was started"
+        "its options are kept"
     );
     world.run(&["session", "delete", "uno"]).succeeded();
     assert_eq!(names(&[]), ["two:true"]);
@@ -82,7 +85,7 @@ fn sessions_are_listed_renamed_and_deleted() {
 }
 
 #[test]
-fn options_that_differ_are_named_and_restart_applies_them() {
+fn differing_options_are_named_and_restart_applies_them() {
     let world = World::new();
     world.open(&["--window", "700x500", "data:text/html,<title>kept</title>"]);
     let browser = world.pid("browser_pid");
@@ -114,15 +117,15 @@ fn pages_see_the_sessions_viewport() {
 }
 
 #[test]
-fn context_is_another_word_for_session() {
+fn context_is_an_alias_of_session() {
     let world = World::new();
     world.run(&["--context", "a", "open", "data:text/html,<title>a</title>"]).succeeded();
     world.run(&["--context", "b", "open", "data:text/html,<title>b</title>"]).succeeded();
     let pid = |name: &str| world.json(&["session", "status", name])["result"]["browser_pid"].clone();
     assert_ne!(pid("a"), pid("b"), "separate browsers");
     let record = |name: &str| {
-        let told = world.json(&["session", "status", name])["result"]["record"].clone();
-        std::fs::read_to_string(told.as_str().expect("a file")).expect("readable")
+        let record = world.json(&["session", "status", name])["result"]["record"].clone();
+        std::fs::read_to_string(record.as_str().expect("a file")).expect("readable")
     };
     assert!(
         record("a").contains("\"instance\"")

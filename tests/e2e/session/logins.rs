@@ -14,7 +14,7 @@ use crate::support::process::{Process, kill};
 use crate::support::wait::find_eventually;
 use crate::support::world::{Outcome, World};
 
-/// The fixture site's password that is in no other text, and how an address or a form writes it.
+/// The fixture site's password. It occurs in no other text and is the same in URL and form encoding.
 const CANARY: &str = "Zw8-canary-kF2";
 const TOTP_CANARY: &str = "KNSWG4TFOQQGGYLOMFZHS43F";
 
@@ -26,7 +26,7 @@ fn save(world: &World, name: &str, url: &str, more: &[&str]) -> Outcome {
     world.run(&[&["--json"], &arguments[..], more].concat())
 }
 
-/// Every file below a directory that holds a text; the one it was given in does not count.
+/// Every file below a directory that contains a text, except the input file.
 fn holders(directory: &Path, text: &str, found: &mut Vec<String>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -41,7 +41,7 @@ fn holders(directory: &Path, text: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Runs something while every process's command line is watched for the secret.
+/// Runs code while the command lines of all processes are checked for the secret.
 fn watched<T>(run: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -63,7 +63,7 @@ fn watched<T>(run: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn t39_a_login_is_filled_in_and_its_password_is_nowhere() {
+fn t39_a_login_is_filled_in_without_showing_its_password() {
     let (world, site) = (World::new().with("TABWIRE_LOG", "trace"), FixtureSite::start());
     let mut said = Vec::new();
     let mut run = |arguments: &[&str]| {
@@ -73,11 +73,11 @@ fn t39_a_login_is_filled_in_and_its_password_is_nowhere() {
     };
     let saved = save(&world, "shop", &site.page("/login"), &[]).succeeded();
     assert_eq!(saved.json()["key"], "file", "there is no keyring here");
-    assert!(saved.stderr.contains("--passphrase-file"), "where the key is, is said: {saved:?}");
+    assert!(saved.stderr.contains("--passphrase-file"), "the key's location is printed: {saved:?}");
     let listed = run(&["--json", "auth", "list"]);
     let origin = site.page("");
-    let told = json!({"name": "shop", "origin": origin, "username": "alice", "one_time_codes": false});
-    assert_eq!(listed.json()["logins"], json!([told]));
+    let expected = json!({"name": "shop", "origin": origin, "username": "alice", "totp": false});
+    assert_eq!(listed.json()["logins"], json!([expected]));
 
     let login = run(&["--json", "auth", "login", "shop"]).json();
     let result = &login["result"];
@@ -100,7 +100,7 @@ fn t39_a_login_is_filled_in_and_its_password_is_nowhere() {
     }
     let mut found = Vec::new();
     holders(world.home(), CANARY, &mut found);
-    assert_eq!(found, [""; 0], "the password is written in plain");
+    assert_eq!(found, [""; 0], "a file contains the password");
     world.run(&["auth", "delete", "shop"]).succeeded();
     assert_eq!(world.files("data"), ["vault.lock"], "the key goes with the last login");
     assert_eq!(world.run(&["--json", "auth", "login", "shop"]).failure(), ("BAD_ARGS".to_owned(), 2));
@@ -122,7 +122,7 @@ fn t39_a_named_secret_is_never_shown_even_after_a_daemon_kill() {
     let read = ["eval", "document.querySelector('#password').value"];
     assert!(run(&read).contains("[redacted]"));
     kill(world.daemon_pid());
-    assert!(run(&read).contains("[redacted]"), "the next daemon knows what must not be told");
+    assert!(run(&read).contains("[redacted]"), "the next daemon still redacts the password");
     run(&["--json", "get-html"]);
     run(&["log"]);
     for line in &said {
@@ -130,7 +130,7 @@ fn t39_a_named_secret_is_never_shown_even_after_a_daemon_kill() {
     }
     let mut found = Vec::new();
     holders(world.home(), CANARY, &mut found);
-    assert_eq!(found, [""; 0], "the password is written in plain");
+    assert_eq!(found, [""; 0], "a file contains the password");
 }
 
 #[test]
@@ -139,12 +139,12 @@ fn t39_a_password_goes_to_its_own_origin_only() {
     let elsewhere = site.page(&format!("/redirect/to?to={}", site.url("b", "/login")));
     for (name, url, code, word) in [
         ("redirected", elsewhere.as_str(), "POLICY_DENIED", "b.localhost"),
-        ("framed", &site.page("/login/framed"), "SELECTOR_NOT_FOUND", "no field"),
+        ("framed", &site.page("/login/framed"), "SELECTOR_NOT_FOUND", "no password field"),
         ("insecure", &site.page("/login/insecure"), "POLICY_DENIED", "unencrypted"),
         ("register", &site.page("/login/register"), "NOT_ACTIONABLE", "--password-selector"),
     ] {
         save(&world, name, url, &[]).succeeded();
-        // A form of the same origin that the tab shows already would be taken.
+        // A form of the same origin in the current tab would be used.
         world.open(&["about:blank"]);
         let refused = world.run(&["--json", "auth", "login", name]);
         assert_eq!(refused.failure().0, code, "{name}: {refused:?}");
@@ -170,13 +170,13 @@ fn a_login_in_steps_with_a_code_and_a_passphrase() {
     );
     assert_eq!(world.run(&["--json", "auth", "list"]).failure(), ("BAD_ARGS".to_owned(), 2));
     let listed = world.json(&[&["auth", "list"], sealed].concat());
-    assert_eq!(listed["logins"][0]["one_time_codes"], true);
+    assert_eq!(listed["logins"][0]["totp"], true);
     let done = world.json(&[&["auth", "login", "steps"], sealed].concat());
     assert_eq!(done["result"]["filled"], json!(["name", "password", "code"]), "{done}");
     assert_eq!(world.eval("document.querySelector('#code').textContent"), "six digits");
     let mut found = Vec::new();
     holders(world.home(), TOTP_CANARY, &mut found);
-    assert_eq!(found, [""; 0], "the secret for codes is written in plain");
+    assert_eq!(found, [""; 0], "a file contains the TOTP secret");
 
     let wrong = world.run(&["--json", "auth", "save", "bad", "--url", &site.page("/"), "--username", "x"]);
     assert_eq!(wrong.failure(), ("BAD_ARGS".to_owned(), 2), "no password was given");
@@ -188,7 +188,7 @@ fn a_login_in_steps_with_a_code_and_a_passphrase() {
     );
 }
 
-/// Runs the binary on a terminal, answers each question once it is asked, and gives what was shown.
+/// Runs the binary on a terminal, types a reply to each prompt, and returns what was shown.
 fn converse(world: &World, arguments: &str, responses: &[(&str, &str)]) -> String {
     let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_tabwire"));
     let transcript = world.home().join("transcript").display().to_string();
@@ -238,8 +238,7 @@ fn secrets_are_asked_for_on_a_terminal_and_not_shown() {
     );
     assert!(sealed.contains("(sealed)") && !sealed.contains("good words"), "{sealed}");
     assert!(!fs::read_to_string(world.home().join("sealed.json")).expect("a file").contains("alice"));
-    let differ =
-        converse(&world, "state save other.json --encrypt", &[(new, "one thing\r"), (again, "another\r")]);
+    let differ = converse(&world, "state save other.json --encrypt", &[(new, "one\r"), (again, "another\r")]);
     assert!(differ.contains("differ;") && !world.home().join("other.json").exists(), "{differ}");
     let refused = world.run(&["--json", "state", "load", "sealed.json"]);
     assert_eq!(refused.failure(), ("BAD_ARGS".to_owned(), 2), "no terminal, no passphrase");

@@ -1,11 +1,11 @@
-//! What a session remembers between commands: URL, target, file and base URL.
+//! Values that a session remembers between commands: URL, target, file and base URL.
 
 use crate::support::fixture_site::FixtureSite;
 use crate::support::process::kill;
 use crate::support::world::World;
 
 #[test]
-fn later_commands_may_leave_out_what_was_said() {
+fn later_commands_may_omit_remembered_values() {
     let world = World::new();
     let page =
         "data:text/html,<title>0</title><button%20onclick='document.title++'>Go</button><input%20id=i>";
@@ -30,10 +30,10 @@ fn later_commands_may_leave_out_what_was_said() {
         shown["url"].as_str().is_some_and(|url| url.contains("next")) && shown["tab"].is_string(),
         "{shown}"
     );
-    let told = world.run(&["context", "show"]).succeeded();
-    assert!(told.text().contains("target   text=Go"), "{}", told.text());
+    let shown = world.run(&["context", "show"]).succeeded();
+    assert!(shown.text().contains("target   text=Go"), "{}", shown.text());
 
-    // It outlives the daemon.
+    // They outlive the daemon.
     kill(world.daemon_pid());
     assert_eq!(world.json(&["context", "show"])["result"]["target"], "text=Go");
     world.run(&["context", "set", "--target", "#i"]).succeeded();
@@ -47,13 +47,13 @@ fn later_commands_may_leave_out_what_was_said() {
 }
 
 #[test]
-fn relative_addresses_begin_with_the_base_url() {
+fn relative_urls_resolve_against_the_base_url() {
     let world = World::new();
     let site = FixtureSite::start();
     let relative = world.run(&["--json", "open", "/plain"]);
     assert_eq!(relative.failure(), ("BAD_ARGS".to_owned(), 2));
     assert!(relative.stdout.contains("--base-url"), "{relative:?}");
-    assert!(world.browser_processes().is_empty(), "a wrong address starts no browser");
+    assert!(world.browser_processes().is_empty(), "an invalid URL starts no browser");
 
     let base = site.url("a", "/");
     let response = world.json(&["--base-url", &base, "open", "/plain"]);
@@ -63,23 +63,23 @@ fn relative_addresses_begin_with_the_base_url() {
     assert_eq!(world.run(&["get", "url"]).succeeded().text(), site.url("a", "/form"));
     world.run(&["tab-new", "/inputs"]).succeeded();
     assert_eq!(world.run(&["get", "url"]).succeeded().text(), site.url("a", "/inputs"));
-    assert_eq!(world.json(&["get", "url"])["base_url"], base, "every answer says it");
+    assert_eq!(world.json(&["get", "url"])["base_url"], base, "every response has it");
 
     std::fs::write(world.home().join("tabwire.toml"), format!("base_url = \"{}\"\n", site.url("b", "/")))
         .expect("written");
     world.run(&["session", "start", "configured"]).succeeded();
     world.run(&["--session", "configured", "open", "/plain"]).succeeded();
     let at = world.run(&["--session", "configured", "get", "url"]).succeeded();
-    assert_eq!(at.text(), site.url("b", "/plain"), "the project's file says where to begin");
+    assert_eq!(at.text(), site.url("b", "/plain"), "the project file sets the base URL");
     std::fs::write(world.home().join("tabwire.toml"), format!("base_url = \"{}\"\n", site.url("a", "/")))
         .expect("written");
     world.run(&["--session", "configured", "open", "/plain"]).succeeded();
     let at = world.run(&["--session", "configured", "get", "url"]).succeeded();
-    assert_eq!(at.text(), site.url("a", "/plain"), "what a file says is not remembered past it");
+    assert_eq!(at.text(), site.url("a", "/plain"), "a file's base URL is not remembered");
 }
 
 #[test]
-fn sessions_of_two_projects_never_meet() {
+fn projects_have_separate_sessions() {
     let world = World::new();
     let run_in = |directory: &str, arguments: &[&str]| {
         let place = world.home().join(directory);
@@ -103,7 +103,7 @@ fn sessions_of_two_projects_never_meet() {
 }
 
 #[test]
-fn a_chosen_frame_is_remembered_until_it_is_gone_which_is_said() {
+fn a_selected_frame_is_remembered_until_it_is_gone() {
     let (world, site) = (World::new(), FixtureSite::start());
     let tab = world.open(&[&site.page("/frames")]);
     world.run(&["wait-for", "#press"]).succeeded();
@@ -111,9 +111,9 @@ fn a_chosen_frame_is_remembered_until_it_is_gone_which_is_said() {
     assert!(chosen.text().lines().any(|line| line.starts_with("* ") && line.contains("inner")), "{chosen:?}");
     assert_eq!(world.eval("document.title"), "Inner frame");
     world.run(&["click", "#press"]).succeeded();
-    let told = world.json(&["context", "show"])["result"]["frame"].clone();
-    assert!(told.as_str().is_some_and(|url| url.ends_with("/frames/inner")), "{told}");
-    // The next daemon knows it too.
+    let frame = world.json(&["context", "show"])["result"]["frame"].clone();
+    assert!(frame.as_str().is_some_and(|url| url.ends_with("/frames/inner")), "{frame}");
+    // The next daemon remembers it too.
     kill(world.daemon_pid());
     assert_eq!(world.eval("window.presses"), "1");
     assert_eq!(world.run(&["frame", "--raw"]).succeeded().text(), site.url("c", "/frames/inner"));

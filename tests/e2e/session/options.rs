@@ -3,7 +3,7 @@
 use crate::support::world::World;
 
 #[test]
-fn sessions_have_browsers_of_their_own() {
+fn sessions_have_separate_browsers() {
     let world = World::new();
     world.open(&["data:text/html,<title>one</title>"]);
     world.run(&["--session", "two", "open", "data:text/html,<title>two</title>"]).succeeded();
@@ -56,7 +56,7 @@ fn browser_flags_are_passed_on_and_dangerous_ones_refused() {
 }
 
 #[test]
-fn a_missing_browser_is_no_backend() {
+fn a_missing_browser_fails_with_no_backend() {
     let world = World::new().with("TABWIRE_BROWSER", "/nonexistent");
     for command in [&["open", "about:blank"][..], &["eval", "1"], &["cdp-url"], &["demo", "--yes"]] {
         let outcome = world.run(&[&["--json"], command].concat());
@@ -69,7 +69,7 @@ fn a_missing_browser_is_no_backend() {
 }
 
 #[test]
-fn a_program_that_is_no_browser_is_a_failed_launch_with_its_words() {
+fn a_failed_launch_quotes_the_programs_output() {
     let world = World::new();
     let program = world.home().join("no-browser");
     std::fs::write(&program, "#!/bin/sh\necho 'libnothing.so is missing' >&2\nexit 127\n").expect("written");

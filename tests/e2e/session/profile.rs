@@ -19,11 +19,11 @@ fn a_named_profile_keeps_what_pages_store() {
     assert_eq!(world.eval("localStorage.getItem('kept') + ' ' + document.cookie"), "yes sweet=1");
     world.run(&["close"]).succeeded();
     world.open(&[&page]);
-    assert_eq!(world.eval("localStorage.getItem('kept')"), "null", "a throw-away profile is another one");
+    assert_eq!(world.eval("localStorage.getItem('kept')"), "null", "a temporary profile is separate");
 }
 
 #[test]
-fn a_relative_profile_means_one_seen_from_where_the_command_is_typed() {
+fn a_relative_profile_path_uses_the_working_directory() {
     let world = World::new();
     world.open(&["--profile", "./mine", "about:blank"]);
     assert!(world.home().join("mine/Local State").exists() || world.home().join("mine/Default").exists());
@@ -60,7 +60,7 @@ fn f30_a_stale_lock_is_removed_and_the_profile_used() {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(&profile, fs::Permissions::from_mode(0o700)).expect("private");
     let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a host name");
-    // A number above every process's.
+    // A pid above every possible one.
     symlink(format!("{}-4194305", host.trim()), profile.join("SingletonLock")).expect("a lock");
     world.open(&["--profile", &profile.display().to_string(), "about:blank"]);
     assert_eq!(world.eval("1"), "1");
@@ -112,7 +112,7 @@ fn profiles_are_managed_and_one_in_use_is_never_removed() {
         assert_eq!(refused.failure(), ("PROFILE_LOCKED".to_owned(), 1), "{refused:?}");
         assert!(refused.stdout.contains(&browser.to_string()), "{refused:?}");
     }
-    assert_eq!(world.eval("1 + 1"), "2", "the browser goes on");
+    assert_eq!(world.eval("1 + 1"), "2", "the browser keeps running");
     world.run(&["close"]).succeeded();
     assert_eq!(world.json(&["profile", "delete", "work"])["deleted"], true);
     assert_eq!(world.json(&["profile", "delete", "spare"])["deleted"], true);
@@ -124,7 +124,7 @@ fn profiles_are_managed_and_one_in_use_is_never_removed() {
 }
 
 #[test]
-fn other_engines_are_answered_with_what_there_is() {
+fn other_engines_are_refused_with_the_supported_ones() {
     let world = World::new();
     for (engine, word) in [
         ("firefox", "WebDriver BiDi"),

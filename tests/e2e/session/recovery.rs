@@ -6,13 +6,13 @@ use crate::support::wait::eventually;
 use crate::support::world::World;
 
 #[test]
-fn a_killed_browser_comes_back_with_its_tabs() {
+fn a_killed_browser_is_restarted_with_its_tabs() {
     let (world, site) = (World::new(), FixtureSite::start());
     let first = world.open(&[&site.url("a", "/plain")]);
     world.run(&["tab-new", &site.url("a", "/form")]).succeeded();
     world.run(&["eval", "location.hash = 'deep'"]).succeeded();
     let record = world.home().join("state/sessions");
-    eventually("what the page did is written down", 10, || {
+    eventually("the browser has saved the page's state", 10, || {
         walk(&record)
             .iter()
             .any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("#deep")))
@@ -21,7 +21,7 @@ fn a_killed_browser_comes_back_with_its_tabs() {
     world.expect_litter();
     kill(browser);
     eventually("it is gone", 10, || !is_running(browser));
-    // What is asked before the daemon has noticed has an outcome that nobody knows.
+    // A command before the daemon has noticed the kill would fail with `OUTCOME_UNKNOWN`.
     eventually("the daemon has noticed", 10, || world.log().contains("the hub ends"));
 
     let response = world.json(&["get", "url"]);
@@ -38,11 +38,11 @@ fn a_killed_browser_comes_back_with_its_tabs() {
     assert_eq!(recovery["tabs"][0]["was"], first.as_str());
     let stale = world.run(&["--json", "get", "url", "--tab", &first]);
     assert_eq!(stale.failure().0, "STALE_TAB");
-    assert_eq!(world.json(&["get", "url"])["recovered"], serde_json::Value::Null, "told once");
+    assert_eq!(world.json(&["get", "url"])["recovered"], serde_json::Value::Null, "it is reported once");
 }
 
 #[test]
-fn saved_state_comes_back_and_a_failed_restore_keeps_the_good_save() {
+fn saved_state_is_restored_and_survives_a_failed_restore() {
     let (world, site) = (World::new(), FixtureSite::start());
     let secret = world.home().join("passphrase");
     std::fs::write(&secret, "correct horse\n").expect("written");
@@ -56,14 +56,14 @@ fn saved_state_comes_back_and_a_failed_restore_keeps_the_good_save() {
         .find(|file| file.extension().is_some_and(|end| end == "state"));
     let state = state.expect("a saved state");
     let saved = std::fs::read(&state).expect("readable");
-    assert!(!String::from_utf8_lossy(&saved).contains("kept"), "it is sealed");
+    assert!(!String::from_utf8_lossy(&saved).contains("kept"), "it is encrypted");
 
-    // The wrong passphrase: told, and the good save stays through the next stop.
+    // The wrong passphrase is reported, and the saved state survives the next stop.
     std::fs::write(&secret, "wrong\n").expect("written");
     world.open(&[&site.url("a", "/plain")]);
     assert_eq!(world.eval("document.cookie"), "");
     world.run(&["session", "stop"]).succeeded();
-    assert_eq!(std::fs::read(&state).expect("readable"), saved, "the good save is as it was");
+    assert_eq!(std::fs::read(&state).expect("readable"), saved, "the saved state is unchanged");
 
     std::fs::write(&secret, "correct horse\n").expect("written");
     world.open(&[&site.url("a", "/plain")]);
@@ -81,7 +81,7 @@ fn saved_state_comes_back_and_a_failed_restore_keeps_the_good_save() {
 }
 
 #[test]
-fn daemon_and_browser_lost_together_are_found_out_by_the_next_command() {
+fn the_next_command_recovers_from_a_lost_daemon_and_browser() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.url("a", "/plain")]);
     let (daemon, keeper, browser) = (world.daemon_pid(), world.pid("keeper_pid"), world.pid("browser_pid"));
@@ -99,7 +99,7 @@ fn daemon_and_browser_lost_together_are_found_out_by_the_next_command() {
 }
 
 #[test]
-fn a_crashed_tab_is_marked_and_comes_back_on_request() {
+fn a_crashed_tab_is_marked_and_reloaded_on_request() {
     let world = World::new();
     let tab = world.open(&["data:text/html,<title>crashes</title>"]);
     crate::faults::browser::crash(&world, "crashes");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// How long a response or event is waited for.
 const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// Sixteen zero bytes in base64; the key's randomness protects proxies, and there is none here.
+/// Sixteen zero bytes in base64. The key's randomness protects proxies, and there is none here.
 const KEY: &str = "AAAAAAAAAAAAAAAAAAAAAA==";
 
 /// A client of a CDP endpoint.
@@ -21,13 +21,13 @@ pub(crate) struct CdpClient {
     last: u64,
 }
 
-/// A page the client made and attached to.
+/// A page that the client created and attached to.
 pub(crate) struct CdpPage {
     pub(crate) session: String,
 }
 
 impl CdpClient {
-    /// Connects to a `ws://host:port/path` address.
+    /// Connects to a `ws://host:port/path` URL.
     pub(crate) fn connect(address: &str) -> Self {
         Self::connect_as(address, None)
     }
@@ -57,7 +57,7 @@ impl CdpClient {
                 let head: Vec<u8> = self.buffer.drain(..end + 4).collect();
                 return String::from_utf8_lossy(&head).into_owned();
             }
-            assert!(self.fill(deadline).expect("the endpoint answers"), "the endpoint closed or is silent");
+            assert!(self.fill(deadline).expect("the endpoint responds"), "the endpoint closed or is silent");
         }
     }
 
@@ -79,7 +79,7 @@ impl CdpClient {
         }
     }
 
-    /// The next message; nothing at the deadline, an error when the endpoint has closed.
+    /// The next message; `None` at the deadline, an error when the endpoint has closed.
     pub(crate) fn read_message(&mut self, deadline: Instant) -> io::Result<Option<Value>> {
         let mut message = Vec::new();
         loop {
@@ -116,18 +116,18 @@ impl CdpClient {
                 frame.extend_from_slice(&(payload.len() as u64).to_be_bytes());
             }
         }
-        // A mask of zeros leaves the payload as it is.
+        // A mask of zeros leaves the payload unchanged.
         frame.extend_from_slice(&[0; 4]);
         frame.extend_from_slice(payload);
         self.stream.write_all(&frame)
     }
 
-    /// Says something that is no command.
+    /// Sends a message that is not a command.
     pub(crate) fn say(&mut self, message: &Value) {
         self.send_frame(0x1, message.to_string().as_bytes()).expect("the endpoint reads");
     }
 
-    /// Sends a command and does not wait; gives its id.
+    /// Sends a command without waiting; returns its id.
     pub(crate) fn send(&mut self, method: &str, params: Value, session: Option<&str>) -> u64 {
         self.last += 1;
         let mut command = json!({"id": self.last, "method": method, "params": params});
@@ -139,11 +139,11 @@ impl CdpClient {
     }
 
     /// Waits for the response to a command; events that come first are kept.
-    pub(crate) fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn response(&mut self, id: u64) -> Value {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let message = self.read_message(deadline).expect("the endpoint is there");
-            let message = message.unwrap_or_else(|| panic!("no answer to command {id}"));
+            let message = message.unwrap_or_else(|| panic!("no response to command {id}"));
             if message["id"] == id {
                 return message;
             }
@@ -151,20 +151,20 @@ impl CdpClient {
         }
     }
 
-    /// Sends a command and gives the whole response.
+    /// Sends a command and returns the whole response.
     pub(crate) fn ask(&mut self, method: &str, params: Value, session: Option<&str>) -> Value {
         let id = self.send(method, params, session);
-        self.answer(id)
+        self.response(id)
     }
 
-    /// Sends a command and gives its result; an error is a failure of the test.
+    /// Sends a command and returns its result; an error fails the test.
     pub(crate) fn call(&mut self, method: &str, params: Value, session: Option<&str>) -> Value {
-        let mut answer = self.ask(method, params, session);
-        assert!(answer.get("error").is_none(), "{method}: {answer}");
-        answer["result"].take()
+        let mut response = self.ask(method, params, session);
+        assert!(response.get("error").is_none(), "{method}: {response}");
+        response["result"].take()
     }
 
-    /// Waits for an event that the filter wants.
+    /// Waits for an event that matches the filter.
     pub(crate) fn event(&mut self, method: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let fits = |event: &Value| event["method"] == method && wanted(event);
         if let Some(position) = self.events.iter().position(fits) {
@@ -181,12 +181,12 @@ impl CdpClient {
         }
     }
 
-    /// Events that came and nobody has asked for yet.
+    /// Events that arrived and were not read yet.
     pub(crate) fn unread_events(&self) -> impl Iterator<Item = &Value> {
         self.events.iter()
     }
 
-    /// Makes a page and attaches to it.
+    /// Creates a page and attaches to it.
     pub(crate) fn open_page(&mut self, url: &str) -> CdpPage {
         let target = text(&self.call("Target.createTarget", json!({"url": url}), None)["targetId"]);
         let session = self.attach(&target);
@@ -198,7 +198,7 @@ impl CdpClient {
         text(&self.call("Target.attachToTarget", params, None)["sessionId"])
     }
 
-    /// Evaluates in a page and gives the value.
+    /// Evaluates in a page and returns the value.
     pub(crate) fn evaluate(&mut self, expression: &str, session: &str) -> Value {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true});
         self.call("Runtime.evaluate", params, Some(session))["result"]["value"].take()
@@ -209,7 +209,7 @@ fn text(value: &Value) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-/// Takes one whole frame from the front of the buffer: its first byte and its payload.
+/// Takes one complete frame from the front of the buffer: its first byte and its payload.
 fn take_frame(buffer: &mut Vec<u8>) -> Option<(u8, Vec<u8>)> {
     let first = *buffer.first()?;
     let (length, start) = match buffer.get(1)? & 0x7f {

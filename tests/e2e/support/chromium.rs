@@ -24,40 +24,40 @@ const FLAGS: &[&str] = &[
     "--disable-sync",
 ];
 
-/// A running Chromium; it and its profile are gone when dropped.
+/// A running Chromium; drop kills it and removes its profile.
 pub(crate) struct Chromium {
     child: Child,
     home: TempDir,
-    /// What it was started with, besides what all are.
+    /// Further arguments of its start.
     arguments: Vec<String>,
 }
 
 impl Chromium {
     /// Starts one with a debugging port.
     pub(crate) fn with_port() -> Self {
-        Self::start(&["--remote-debugging-port=0"]).saying_its_port()
+        Self::start(&["--remote-debugging-port=0"]).with_known_port()
     }
 
-    fn saying_its_port(self) -> Self {
+    fn with_known_port(self) -> Self {
         self.await_port();
         self
     }
 
     fn await_port(&self) {
         let file = self.profile().join("DevToolsActivePort");
-        eventually("Chromium says its port", 30, || {
+        eventually("Chromium writes its port", 30, || {
             fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == 2)
         });
     }
 
-    /// Starts one with this debugging port, which it does not write down.
+    /// Starts one with this debugging port. Chromium writes no DevToolsActivePort file for a fixed port.
     pub(crate) fn on_port(port: u16) -> Self {
         let browser = Self::start(&[&format!("--remote-debugging-port={port}")]);
         eventually("Chromium listens", 30, || TcpStream::connect(("127.0.0.1", port)).is_ok());
         browser
     }
 
-    /// Starts one that nobody can attach to, and waits until it holds its profile.
+    /// Starts one without a debugging port, and waits until it locks its profile.
     pub(crate) fn without_port() -> Self {
         let browser = Self::start(&[]);
         let lock = browser.profile().join("SingletonLock");
@@ -65,7 +65,7 @@ impl Chromium {
         browser
     }
 
-    /// Starts one with a debugging port and an extension, on a profile that was prepared for it.
+    /// Starts one with a debugging port and an extension, on a prepared profile.
     pub(crate) fn with_extension(prepare: impl FnOnce(&Path) -> PathBuf) -> Self {
         Self::with_extensions(prepare, &[])
     }
@@ -86,10 +86,10 @@ impl Chromium {
         let all: Vec<String> =
             std::iter::once(&folder).chain(more).map(|one| one.display().to_string()).collect();
         let load = format!("--load-extension={}", all.join(","));
-        Self::start_in(home, &[&["--remote-debugging-port=0", &load], arguments].concat()).saying_its_port()
+        Self::start_in(home, &[&["--remote-debugging-port=0", &load], arguments].concat()).with_known_port()
     }
 
-    /// Ends it and starts it again on the same profile, as it was started before.
+    /// Ends it and starts it again on the same profile with the same arguments.
     pub(crate) fn restart(&mut self) {
         self.kill();
         for left in ["DevToolsActivePort", "SingletonLock"] {
@@ -123,11 +123,11 @@ impl Chromium {
         self.active_port().0
     }
 
-    /// The port on which it tells of its own window, if it was started for that.
+    /// The debugging port of its own user interface, if it was started with one.
     pub(crate) fn window_port(&self) -> u16 {
         let file = self.profile().join("UIDevToolsActivePort");
         let port = find_eventually(20, || fs::read_to_string(&file).ok()?.trim().parse().ok());
-        port.expect("Chromium says the port of its window")
+        port.expect("Chromium reports the port of its user interface")
     }
 
     pub(crate) fn websocket(&self) -> String {
@@ -143,13 +143,13 @@ impl Chromium {
         self.child.try_wait().is_ok_and(|status| status.is_none())
     }
 
-    /// Stops all of its processes where they are; their sockets stay open.
-    pub(crate) fn stand_still(&self) {
+    /// Stops all of its processes with SIGSTOP; their sockets stay open.
+    pub(crate) fn pause(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// Lets them go on.
-    pub(crate) fn go_on(&self) {
+    /// Resumes them.
+    pub(crate) fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
@@ -168,7 +168,7 @@ impl Chromium {
 impl Drop for Chromium {
     fn drop(&mut self) {
         self.kill();
-        // The directory goes with `home`; its children may still be writing into it.
+        // `home` removes the directory. Its children may still be writing into it.
         let _ = find_eventually(5, || emptied(self.home.path()).then_some(()));
     }
 }

@@ -1,4 +1,4 @@
-//! Presses Cancel on Chrome's debugger bar: the button in the browser's own window.
+//! Clicks Cancel on Chrome's debugger bar, a button in the browser's own user interface.
 
 use serde_json::{Value, json};
 
@@ -6,11 +6,11 @@ use crate::support::cdp_client::CdpClient;
 use crate::support::chromium::Chromium;
 use crate::support::wait::find_eventually;
 
-/// What Chromium is started with for its own window to be reached.
+/// Arguments that give Chromium's own user interface a debugging port.
 pub(crate) const REACHABLE: [&str; 2] =
     ["--enable-ui-devtools=0", "--enable-features=ui-debug-tools-enable-synthetic-events"];
 
-/// Presses *Cancel* on the bar.
+/// Clicks *Cancel* on the bar.
 pub(crate) fn press_cancel(browser: &Chromium) {
     let mut window = CdpClient::connect(&format!("ws://127.0.0.1:{}/0", browser.window_port()));
     window.call("DOM.enable", json!({}), None);
@@ -26,10 +26,10 @@ pub(crate) fn press_cancel(browser: &Chromium) {
     }
 }
 
-/// The first view of a class in what the window is made of.
+/// The first view with this class in the tree of the user interface.
 fn find_view<'a>(view: &'a Value, class: &str) -> Option<&'a Value> {
-    let told = view["attributes"].as_array().into_iter().flatten();
-    if told.filter_map(Value::as_str).any(|text| text == class) {
+    let attributes = view["attributes"].as_array().into_iter().flatten();
+    if attributes.filter_map(Value::as_str).any(|text| text == class) {
         return Some(view);
     }
     view["children"].as_array()?.iter().find_map(|child| find_view(child, class))

@@ -39,13 +39,13 @@ impl ExtensionWorker {
         Self { client, session }
     }
 
-    /// Runs code in it; promises are waited for.
+    /// Evaluates in it and awaits promises.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         self.client.evaluate(expression, &self.session)
     }
 
-    /// Ends it through a page that is open, as Chrome does with one that has been idle. It wakes up when anything
-    /// happens that it listens for.
+    /// Stops it through an open page, as Chrome stops an idle worker. The next event that it listens for
+    /// starts it again.
     pub(crate) fn stop(mut self, page: &str) {
         self.client.call("Target.detachFromTarget", json!({"sessionId": self.session}), None);
         let target = await_target(&mut self.client, page);
@@ -54,7 +54,7 @@ impl ExtensionWorker {
         self.client.call("ServiceWorker.stopAllWorkers", json!({}), Some(&session));
     }
 
-    /// What the badge says.
+    /// The text of the badge.
     pub(crate) fn badge(&mut self) -> String {
         self.evaluate("chrome.action.getBadgeText({})").as_str().unwrap_or_default().to_owned()
     }
@@ -67,24 +67,24 @@ pub(crate) struct ExtensionView {
 }
 
 impl ExtensionView {
-    /// The popup, opened as the toolbar's button does, over the tab in front.
+    /// The popup, opened as by the toolbar button, over the active tab.
     pub(crate) fn popup(browser: &Chromium) -> Self {
         let mut worker = ExtensionWorker::of(browser);
         let opened = "chrome.windows.getAll({windowTypes: ['normal']})\
             .then(([first]) => chrome.windows.update(first.id, {focused: true}))\
             .then(() => chrome.action.openPopup()).then(() => '', String)";
-        // A window that has just come up is not active at once.
-        let told = find_eventually(20, || (worker.evaluate(opened) == "").then_some(()));
-        assert!(told.is_some(), "the popup opens");
+        // A new window is not active at once.
+        let is_open = find_eventually(20, || (worker.evaluate(opened) == "").then_some(()));
+        assert!(is_open.is_some(), "the popup opens");
         Self::attached(worker.client, "popup/popup.html")
     }
 
-    /// The options page, in a window of its own.
+    /// The options page, in its own window.
     pub(crate) fn options(browser: &Chromium) -> Self {
         Self::options_at(browser, "")
     }
 
-    /// The options page, by an address that has more to it.
+    /// The options page with a query string.
     pub(crate) fn options_at(browser: &Chromium, query: &str) -> Self {
         let mut client = CdpClient::connect(&browser.websocket());
         let path = format!("options/options.html{query}");
@@ -106,28 +106,28 @@ impl ExtensionView {
         self.client.evaluate(expression, &self.session)
     }
 
-    /// What is to be read on it.
+    /// Its visible text.
     pub(crate) fn text(&mut self) -> String {
         self.evaluate("document.body.innerText").as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until something is to be read on it.
+    /// Waits until it shows a text.
     pub(crate) fn shows(&mut self, wanted: &str) {
         let mut last = String::new();
         let shown = find_eventually(20, || {
             last = self.text();
             last.contains(wanted).then_some(())
         });
-        assert!(shown.is_some(), "{wanted:?} is not to be read: {last}");
+        assert!(shown.is_some(), "{wanted:?} is not shown: {last}");
     }
 
-    /// Waits until something is not to be read on it any more.
+    /// Waits until it no longer shows a text.
     pub(crate) fn shows_no_more(&mut self, unwanted: &str) {
         let gone = find_eventually(20, || (!self.text().contains(unwanted)).then_some(()));
-        assert!(gone.is_some(), "{unwanted:?} is still to be read: {}", self.text());
+        assert!(gone.is_some(), "{unwanted:?} is still shown: {}", self.text());
     }
 
-    /// Presses what has this text with a pointer, once it can be pressed and stays where it is.
+    /// Clicks the control with this text, once it is enabled and has stopped moving.
     pub(crate) fn press(&mut self, text: &str) {
         let find = format!(
             "(() => {{\
@@ -150,13 +150,13 @@ impl ExtensionView {
         }
     }
 
-    /// Has it take keys as a page in front does.
+    /// Emulates focus, so that it receives keys.
     pub(crate) fn take_keys(&mut self) {
         let on = json!({"enabled": true});
         self.client.call("Emulation.setFocusEmulationEnabled", on, Some(&self.session));
     }
 
-    /// Presses a key and lets it go.
+    /// Presses and releases a key.
     pub(crate) fn key(&mut self, key: &str) {
         let (code, number, text) = match key {
             "Tab" => ("Tab", 9, ""),
@@ -164,7 +164,7 @@ impl ExtensionView {
             " " => ("Space", 32, " "),
             "ArrowDown" => ("ArrowDown", 40, ""),
             "ArrowUp" => ("ArrowUp", 38, ""),
-            other => panic!("{other} is not known here"),
+            other => panic!("unknown key {other}"),
         };
         for kind in ["keyDown", "keyUp"] {
             let mut event = json!({"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number});
@@ -175,15 +175,15 @@ impl ExtensionView {
         }
     }
 
-    /// Types into what a selector names.
+    /// Types into the element of a selector.
     pub(crate) fn type_into(&mut self, selector: &str, text: &str) {
         self.evaluate(&format!("document.querySelector({selector:?}).focus()"));
         self.client.call("Input.insertText", json!({"text": text}), Some(&self.session));
     }
 }
 
-/// Reloads the extension where its user does, on the page of extensions. Chrome keeps one from a folder only for who
-/// has developer mode on, as everybody has who loaded one there.
+/// Reloads the extension on chrome://extensions, as a user does. Chrome keeps unpacked extensions only in
+/// developer mode.
 pub(crate) fn reload_extension(browser: &Chromium) {
     let mut client = CdpClient::connect(&browser.websocket());
     let page = client.call("Target.createTarget", json!({"url": "chrome://extensions/"}), None);

@@ -8,18 +8,19 @@ use serde_json::{Value, json};
 use tabwire_extension::proof::{Handshake, PairingKey, Side};
 
 use crate::own_browser::driving::leave_handshake;
-use crate::support::rogue_daemon::{Squatted, take_visitor};
+use crate::support::rogue_daemon::{RogueConnection, accept_extension};
 use crate::support::wait::eventually;
 use crate::support::world::World;
 
-/// A daemon that the extension has let in.
-pub(crate) struct PlayedDaemon {
-    pub(crate) line: Squatted,
+/// A fake daemon with a connected extension.
+pub(crate) struct FakeDaemon {
+    pub(crate) line: RogueConnection,
     last: u64,
 }
 
-impl PlayedDaemon {
-    /// Ends the world's daemon and takes its place; gives also how the browser stands, and a file to remove later.
+impl FakeDaemon {
+    /// Stops the world's daemon and takes its port; also returns the browser's state, and a file to remove
+    /// later.
     pub(crate) fn replace(world: &World) -> (Self, Value, PathBuf) {
         world.run(&["daemon", "stop"]).succeeded();
         let handshake = world.runtime().join("handshake.json");
@@ -31,10 +32,10 @@ impl PlayedDaemon {
         (daemon, present, stale)
     }
 
-    /// Takes the extension in; gives also how its browser stands.
+    /// Accepts the extension; also returns its browser's state.
     fn greet(listener: &TcpListener, key: &str) -> (Self, Value) {
         let key = PairingKey::find(key.trim()).expect("a key");
-        let mut line = take_visitor(listener);
+        let mut line = accept_extension(listener);
         let hello = line.next().expect("a greeting")["hello"].take();
         let text = |name: &str| hello[name].as_str().expect("a text");
         let daemon_nonce = "0f".repeat(32);
@@ -48,7 +49,7 @@ impl PlayedDaemon {
         let shown = line.next().expect("a proof");
         assert!(key.verify(Side::Extension, &greeting, shown["proof"].as_str().expect("a text")));
         line.say(&json!({"welcome": {"version": "0.0.0"}}));
-        let present = line.next().expect("how it stands");
+        let present = line.next().expect("the browser's state");
         (Self { line, last: 0 }, present["data"].clone())
     }
 
@@ -58,7 +59,7 @@ impl PlayedDaemon {
         self.last
     }
 
-    /// Reads up to a response; gives all that was read, that answer last.
+    /// Reads up to a response; returns everything that was read, the response last.
     pub(crate) fn read_to(&mut self, id: u64) -> Vec<Value> {
         let mut read = Vec::new();
         loop {
@@ -71,19 +72,19 @@ impl PlayedDaemon {
         }
     }
 
-    /// Asks and gives the whole response.
-    pub(crate) fn answer(&mut self, name: &str, with: &Value) -> Value {
+    /// Sends a request and returns the whole response.
+    pub(crate) fn response(&mut self, name: &str, with: &Value) -> Value {
         let id = self.ask(name, with);
-        self.read_to(id).pop().expect("an answer")
+        self.read_to(id).pop().expect("a response")
     }
 
-    /// Sends a command to a tab and gives the code of its refusal; nothing when it was carried out.
+    /// Sends a command to a tab and returns the error code; `None` when it succeeded.
     pub(crate) fn refusal(&mut self, tab: &Value, method: &str, params: &Value) -> Option<String> {
-        let answer = self.answer("send", &command(tab, method, params));
-        answer["error"]["code"].as_str().map(str::to_owned)
+        let response = self.response("send", &command(tab, method, params));
+        response["error"]["code"].as_str().map(str::to_owned)
     }
 
-    /// Sends a command to a tab and gives its result.
+    /// Sends a command to a tab and returns its result.
     pub(crate) fn send(&mut self, tab: &Value, method: &str, params: &Value) -> Value {
         self.call("send", &command(tab, method, params))
     }
@@ -98,7 +99,7 @@ impl PlayedDaemon {
         }
     }
 
-    /// Reads until the debugger is off a tab; gives the reason.
+    /// Reads until the debugger is detached from a tab; returns the reason.
     pub(crate) fn wait_for_detached(&mut self, tab: &Value) -> String {
         loop {
             let message = self.line.next().expect("the extension stays");
@@ -110,9 +111,9 @@ impl PlayedDaemon {
 
     pub(crate) fn call(&mut self, name: &str, with: &Value) -> Value {
         let id = self.ask(name, with);
-        let mut answer = self.read_to(id).pop().expect("an answer");
-        assert!(answer.get("result").is_some(), "{name}: {answer}");
-        answer["result"].take()
+        let mut response = self.read_to(id).pop().expect("a response");
+        assert!(response.get("result").is_some(), "{name}: {response}");
+        response["result"].take()
     }
 }
 

@@ -24,22 +24,22 @@ impl FixtureSite {
         self.site.port()
     }
 
-    /// How often a path was asked for.
+    /// The number of requests for a path.
     pub(crate) fn request_count(&self, path: &str) -> u64 {
         self.site.request_count(path)
     }
 
-    /// Waits until `/held?gate=…` with this gate was asked for; false when that takes minutes.
+    /// Waits for a request of `/held?gate=…` with this gate; false after minutes.
     pub(crate) async fn is_held(&self, gate: &str) -> bool {
         self.site.is_held(gate).await
     }
 
-    /// The address of a page on one of its sites.
+    /// The URL of a page on one of its sites.
     pub(crate) fn url(&self, site: &str, path: &str) -> String {
         self.site.url(site, path)
     }
 
-    /// The address of a page on site `a`.
+    /// The URL of a page on site `a`.
     pub(crate) fn page(&self, path: &str) -> String {
         self.site.url("a", path)
     }

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Requests that are remembered.
+/// Requests that are recorded.
 const REMEMBERED: usize = 100_000;
 
-/// What a request is answered with.
+/// A response.
 pub(crate) struct Response {
     pub(crate) kind: &'static str,
     pub(crate) body: Vec<u8>,
-    /// More headers, each ended by CRLF.
+    /// Further headers, each with CRLF.
     pub(crate) headers: String,
 }
 
@@ -27,13 +27,13 @@ impl Response {
     }
 }
 
-/// A request: who was asked, and for what.
+/// A request: host and path.
 pub(crate) struct Request {
     pub(crate) host: String,
     pub(crate) path: String,
 }
 
-type Answer = dyn Fn(&Request) -> Response + Send + Sync;
+type Handler = dyn Fn(&Request) -> Response + Send + Sync;
 
 /// A running server; ends when dropped.
 pub(crate) struct TinyServer {
@@ -43,23 +43,23 @@ pub(crate) struct TinyServer {
 }
 
 impl TinyServer {
-    /// Serves on an address of this machine; port 0 for any.
+    /// Listens on an address of this machine; port 0 is any.
     pub(crate) fn start(
         address: &str,
-        answer: impl Fn(&Request) -> Response + Send + Sync + 'static,
+        handler: impl Fn(&Request) -> Response + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind(address).expect("a free address");
         let address = listener.local_addr().expect("an address");
         let (is_over, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
-        let answer: Arc<Answer> = Arc::new(answer);
+        let handler: Arc<Handler> = Arc::new(handler);
         let (over, noted) = (Arc::clone(&is_over), Arc::clone(&seen));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 if over.load(Ordering::Relaxed) {
                     break;
                 }
-                let (answer, noted) = (Arc::clone(&answer), Arc::clone(&noted));
-                std::thread::spawn(move || serve(stream, answer.as_ref(), &noted));
+                let (handler, noted) = (Arc::clone(&handler), Arc::clone(&noted));
+                std::thread::spawn(move || serve(stream, handler.as_ref(), &noted));
             }
         });
         Self { address, is_over, seen }
@@ -69,12 +69,12 @@ impl TinyServer {
         self.address.port()
     }
 
-    /// The address of a page under a host name.
+    /// The URL of a page under a host name.
     pub(crate) fn url(&self, host: &str, path: &str) -> String {
         format!("http://{host}:{}{path}", self.port())
     }
 
-    /// How often a host was asked for a path: `a.localhost/x`.
+    /// The number of requests for a host and path: `a.localhost/x`.
     pub(crate) fn visits(&self, place: &str) -> usize {
         self.seen.lock().expect("not poisoned").iter().filter(|seen| *seen == place).count()
     }
@@ -88,8 +88,9 @@ impl Drop for TinyServer {
     }
 }
 
-/// Answers one request and closes: a name that leads elsewhere later is looked up again.
-fn serve(mut stream: TcpStream, answer: &Answer, seen: &Mutex<Vec<String>>) {
+/// Serves one request and closes the connection, so that the browser resolves the name again for the next
+/// one.
+fn serve(mut stream: TcpStream, handler: &Handler, seen: &Mutex<Vec<String>>) {
     let _ = stream.set_read_timeout(Some(Duration::from_secs(20)));
     let Some(request) = read(&stream) else { return };
     let place = format!("{}{}", request.host, request.path);
@@ -99,7 +100,7 @@ fn serve(mut stream: TcpStream, answer: &Answer, seen: &Mutex<Vec<String>>) {
             seen.push(place);
         }
     }
-    let Response { kind, body, headers } = answer(&request);
+    let Response { kind, body, headers } = handler(&request);
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nCache-Control: no-store\r\nConnection: close\r\n{headers}\r\n",
         body.len()

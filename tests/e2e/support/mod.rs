@@ -1,4 +1,4 @@
-//! What the tests share: a `World` per test, processes, servers, clients and fakes.
+//! Shared code of the tests: a `World` per test, processes, servers, clients and fakes.
 
 pub(crate) mod cdp_client;
 pub(crate) mod chromium;

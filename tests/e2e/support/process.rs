@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal};
 
 use crate::support::wait::eventually;
 
-/// One running process; zombies have ended and are none.
+/// A running process; zombies do not count.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
@@ -15,14 +15,14 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Every process of this machine that we may look at.
+    /// Every process of this machine that we may inspect.
     pub(crate) fn all() -> Vec<Self> {
         let entries = fs::read_dir("/proc").expect("/proc is there");
         let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         numbers.filter_map(Self::find).collect()
     }
 
-    /// The process with this number, if it runs.
+    /// The process with this pid, if it runs.
     pub(crate) fn find(pid: i32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let (_, fields) = stat.rsplit_once(')')?;
@@ -36,14 +36,14 @@ impl Process {
         Some(Self { pid, group, command })
     }
 
-    /// Whether its command line or environment names the text.
+    /// Whether its command line or environment contains the text.
     pub(crate) fn mentions(&self, text: &str) -> bool {
         let environment = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
         self.command.contains(text) || String::from_utf8_lossy(&environment).contains(text)
     }
 }
 
-/// Whether a process whose first thread has ended still has others; its files are open until they end.
+/// Whether a process whose first thread has ended has other threads; its files stay open until they end.
 fn has_living_thread(pid: i32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     threads.into_iter().any(|thread| {
@@ -58,13 +58,13 @@ pub(crate) fn is_running(pid: i32) -> bool {
     Process::find(pid).is_some()
 }
 
-/// Sends a signal, if the process is there. Waits until a process that is stopped has stopped: its threads go on until
+/// Sends a signal, if the process exists. After SIGSTOP, waits until it has stopped: its threads run until
 /// the kernel has interrupted each of them.
 pub(crate) fn signal(pid: i32, signal: Signal) {
     let Some(process) = Pid::from_raw(pid) else { return };
     let sent = rustix::process::kill_process(process, signal);
     if sent.is_ok() && signal == Signal::STOP {
-        eventually("a stopped process stands still", 10, || is_stopped(pid));
+        eventually("a stopped process stops", 10, || is_stopped(pid));
     }
 }
 
@@ -73,13 +73,13 @@ fn is_stopped(pid: i32) -> bool {
     status.lines().any(|line| line.starts_with("State:") && line.contains('T'))
 }
 
-/// Kills a process without asking it, and waits until it is gone.
+/// Kills a process with SIGKILL, and waits until it is gone.
 pub(crate) fn kill(pid: i32) {
     signal(pid, Signal::KILL);
     eventually("a killed process ends", 10, || !is_running(pid));
 }
 
-/// The most memory a process has had so far, in MiB.
+/// The peak memory of a process, in MiB.
 pub(crate) fn peak_memory(pid: i32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a high-water mark");

@@ -9,22 +9,22 @@ use serde_json::Value;
 
 use crate::support::wait::find_eventually;
 
-/// How long a visitor and its messages are waited for.
+/// How long to wait for an extension and its messages.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// One visitor's websocket.
-pub(crate) struct Squatted {
+/// The websocket of one extension.
+pub(crate) struct RogueConnection {
     stream: TcpStream,
-    /// The head of the visitor's request.
+    /// The head of its request.
     pub(crate) head: String,
-    /// What came together with what was read last.
+    /// Bytes that arrived with the last message.
     waiting: VecDeque<Value>,
-    /// How often something came, one thing or several together.
+    /// Number of reads from the socket; one read may contain several messages.
     pub(crate) deliveries: usize,
 }
 
-/// Takes the next visitor and agrees to its websocket.
-pub(crate) fn take_visitor(listener: &TcpListener) -> Squatted {
+/// Accepts the next connection and its websocket handshake.
+pub(crate) fn accept_extension(listener: &TcpListener) -> RogueConnection {
     listener.set_nonblocking(true).expect("an option");
     let mut stream = find_eventually(45, || listener.accept().ok()).expect("a visitor").0;
     stream.set_nonblocking(false).expect("an option");
@@ -48,26 +48,26 @@ pub(crate) fn take_visitor(listener: &TcpListener) -> Squatted {
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {}\r\n\r\n",
         base64(&digest)
     );
-    stream.write_all(response.as_bytes()).expect("the visitor reads");
-    Squatted { stream, head, waiting: VecDeque::new(), deliveries: 0 }
+    stream.write_all(response.as_bytes()).expect("the extension reads");
+    RogueConnection { stream, head, waiting: VecDeque::new(), deliveries: 0 }
 }
 
-impl Squatted {
-    /// Says something.
+impl RogueConnection {
+    /// Sends a message.
     pub(crate) fn say(&mut self, message: &Value) {
         let text = message.to_string();
         let length = u16::try_from(text.len()).expect("short").to_be_bytes();
         let mut frame = vec![0x81];
-        // A browser takes a length only in its shortest form.
+        // A browser accepts a length only in its shortest form.
         match length {
             [0, short @ 0..126] => frame.push(short),
             [high, low] => frame.extend_from_slice(&[126, high, low]),
         }
         frame.extend_from_slice(text.as_bytes());
-        self.stream.write_all(&frame).expect("the visitor reads");
+        self.stream.write_all(&frame).expect("the extension reads");
     }
 
-    /// Everything the visitor says until it leaves.
+    /// Every message until the extension closes the connection.
     pub(crate) fn listen_to_the_end(&mut self) -> Vec<Value> {
         let mut said = Vec::new();
         while let Some(message) = self.next() {
@@ -76,7 +76,7 @@ impl Squatted {
         said
     }
 
-    /// The next message; nothing when the visitor has left.
+    /// The next message; `None` when the extension has closed the connection.
     pub(crate) fn next(&mut self) -> Option<Value> {
         if self.waiting.is_empty() {
             let message = self.read()?;
@@ -91,7 +91,7 @@ impl Squatted {
         let deadline = Instant::now() + TIMEOUT;
         let mut message = Vec::new();
         loop {
-            assert!(Instant::now() < deadline, "the visitor stays and says nothing");
+            assert!(Instant::now() < deadline, "the extension stays silent");
             let mut head = [0; 2];
             self.stream.read_exact(&mut head).ok()?;
             let length = match head[1] & 0x7f {
@@ -116,7 +116,7 @@ impl Squatted {
             }
             match head[0] & 0x0f {
                 0x8 => return None,
-                // A browser says what is long in parts.
+                // A browser splits long messages into fragments.
                 0x0 | 0x1 => message.extend_from_slice(&payload),
                 _ => continue,
             }

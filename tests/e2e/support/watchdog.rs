@@ -5,9 +5,10 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for its input to end, then kills whoever has the home in its environment and removes it.
+/// Waits for the end of its input, then kills every process with the home in its environment and removes the
+/// home.
 ///
-/// The home comes by stdin: on the command line it would make the watchdog one of those it looks for.
+/// The home comes by stdin: on the command line it would match the watchdog itself.
 const SCRIPT: &str = r#"
 read home
 read end
@@ -18,7 +19,7 @@ done
 rm -rf "$home" || { sleep 1; rm -rf "$home"; }
 "#;
 
-/// A process that outlives the test by a moment.
+/// A process that outlives the test briefly.
 pub(crate) struct Watchdog(Child);
 
 impl Watchdog {
@@ -26,7 +27,7 @@ impl Watchdog {
         let mut child = Command::new("sh")
             .args(["-c", SCRIPT])
             .env_remove("TABWIRE_HOME")
-            // A group of its own, so that whoever ends the test does not end this.
+            // Its own process group, so that killing the test's group does not kill it.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -28,7 +28,7 @@ const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
 /// A command that takes longer fails the test.
 const COMMAND_SECONDS: u64 = 100;
 
-/// Time limit for the mux to drop internal commands that the browser never responds.
+/// Time limit for the mux to drop internal commands without a response.
 const SETTLE_SECONDS: u64 = 40;
 
 /// Time limit for processes to end after `daemon stop`.
@@ -40,7 +40,7 @@ const ENDING_COMMANDS: [&str; 5] = ["stop", "close", "restart", "delete", "sweep
 
 /// A fresh `TABWIRE_HOME`.
 pub(crate) struct World {
-    // Before the home: fields go in this order.
+    // Before the home: fields are dropped in this order.
     _watchdog: Watchdog,
     home: TempDir,
     variables: Vec<(String, String)>,
@@ -117,12 +117,12 @@ impl World {
         self.runtime().join("daemon.sock")
     }
 
-    /// What the daemon has logged so far.
+    /// The daemon's log so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.home().join("state/logs/daemon.log")).unwrap_or_default()
     }
 
-    /// A command of this world that is not started yet.
+    /// A command of this world, not started yet.
     pub(crate) fn command<S: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, arguments: &[S]) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -145,7 +145,7 @@ impl World {
         command
     }
 
-    /// Starts the binary and does not wait for it.
+    /// Starts the binary without waiting for it.
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         self.command(TABWIRE, arguments).spawn().expect("the binary starts")
     }
@@ -174,18 +174,18 @@ impl World {
         self.run(&[&["--json"], arguments].concat()).succeeded().json()
     }
 
-    /// Opens a page and gives the tab's id.
+    /// Opens a page and returns the tab's id.
     pub(crate) fn open(&self, arguments: &[&str]) -> String {
         let response = self.json(&[&["open"], arguments].concat());
         response["result"]["tab"].as_str().expect("a tab").to_owned()
     }
 
-    /// Evaluates and gives what is printed; expects success.
+    /// Evaluates and returns the output; expects success.
     pub(crate) fn eval(&self, expression: &str) -> String {
         self.run(&["eval", expression]).succeeded().text().to_owned()
     }
 
-    /// The websocket address of the default session.
+    /// The websocket URL of the default session.
     pub(crate) fn cdp_url(&self) -> String {
         self.run(&["cdp-url"]).succeeded().text().to_owned()
     }
@@ -206,7 +206,7 @@ impl World {
         session[field].as_i64().unwrap_or_else(|| panic!("{field} in {session}"))
     }
 
-    /// A process number out of the default session's status.
+    /// A pid in the default session's status.
     pub(crate) fn pid(&self, field: &str) -> i32 {
         // Tests kill the process.
         self.record_groups();
@@ -219,13 +219,13 @@ impl World {
         status["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok()).expect("a process number")
     }
 
-    /// Sends a raw HTTP request over the daemon's socket; gives status line and body.
+    /// Sends a raw HTTP request over the daemon's socket; returns status line and body.
     pub(crate) fn http(&self, request: &str) -> (String, String) {
         let mut stream = UnixStream::connect(self.socket()).expect("the daemon listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time limit");
         stream.write_all(request.as_bytes()).expect("it reads");
         let mut response = String::new();
-        stream.read_to_string(&mut response).expect("it answers");
+        stream.read_to_string(&mut response).expect("it responds");
         let (head, body) = response.split_once("\r\n\r\n").unwrap_or((response.as_str(), ""));
         (head.lines().next().unwrap_or_default().to_owned(), body.to_owned())
     }
@@ -269,7 +269,7 @@ impl World {
         self.processes().into_iter().filter(|process| process.command.contains("chromium")).collect()
     }
 
-    /// Waits until only the engine is a client and nothing is under way or held for others.
+    /// Waits until only the engine is a client and no command or target is pending.
     pub(crate) fn settles(&self) {
         let mut last = Value::Null;
         let settled = find_eventually(SETTLE_SECONDS, || {
@@ -280,7 +280,7 @@ impl World {
         assert!(settled.is_some(), "something is still held: {last}");
     }
 
-    /// The test is about to kill a browser.
+    /// Call before the test kills a browser.
     pub(crate) fn expect_litter(&self) {
         self.record_groups();
         self.has_litter.store(true, Ordering::Relaxed);
@@ -311,15 +311,15 @@ impl World {
     }
 }
 
-/// Whether a session's browser holds no more than the engines need that share it: each has one cdp session
-/// for the browser and one for each tab.
+/// Whether a session's browser has only the CDP sessions of the engines that share it: one for the browser
+/// and one for each tab.
 fn is_settled(session: &Value, all: &[Value]) -> bool {
     let number = |field: &str| session[field].as_u64().unwrap_or(u64::MAX);
     let shares =
         |other: &&Value| other["browser_pid"] == session["browser_pid"] && session["browser_pid"].is_u64();
     let engines = all.iter().filter(shares).count().max(1) as u64;
     let is_gone = session["state"] != "active";
-    // What is asked of a page that has crashed waits until it is loaded again, as in Chromium.
+    // Commands to a crashed page wait until it is reloaded, as in Chromium.
     let has_crashed = session["crashed_tabs"].as_array().is_some_and(|tabs| !tabs.is_empty());
     let waiting = if has_crashed { number("pending") } else { 0 };
     let is_idle = number("clients") <= engines && number("pending") == waiting;

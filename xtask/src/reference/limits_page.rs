@@ -78,7 +78,7 @@ fn parse_declaration(declaration: &str, doc: &str) -> Option<Limit> {
     Some(Limit { name: name.trim().to_owned(), value: readable(value), doc: doc.to_owned() })
 }
 
-/// Shows durations and powers of 1,024 as people write them, everything else as code.
+/// Shows durations and powers of 1,024 with units, everything else as code.
 fn readable(value: &str) -> String {
     let bare = value.trim_start_matches("std::time::");
     for (call, unit) in
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_as_people_write_them() {
+    fn values_are_shown_with_units() {
         let cases = [
             ("1024", "1,024"),
             ("1_000_000", "1,000,000"),

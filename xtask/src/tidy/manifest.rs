@@ -23,7 +23,7 @@ pub(super) struct Dependency {
     pub(super) line: usize,
 }
 
-/// A crate's name and what it depends on. Nothing for a manifest that cannot be parsed: cargo says that better.
+/// A crate's name and dependencies; `None` for an invalid manifest, which cargo reports itself.
 pub(super) fn find_dependencies(manifest: &SourceFile) -> Option<(String, Vec<Dependency>)> {
     let table: toml::Table = manifest.text.parse().ok()?;
     let name = table.get("package")?.get("name")?.as_str()?.to_owned();

@@ -8,7 +8,7 @@ use crate::source_tree::{SourceFile, SourceTree};
 const LANGUAGES: [&str; 11] = ["rs", "js", "mjs", "md", "html", "css", "toml", "sh", "ps1", "bash", "json"];
 
 /// Proper uses: a word, and the text of a line that makes its use proper.
-const PROPER: [(&str, &str); 6] = [
+const PROPER: [(&str, &str); 7] = [
     // The user `nobody` of Unix systems.
     ("nobody", "65534"),
     ("nobody", "user `nobody`"),
@@ -16,6 +16,8 @@ const PROPER: [(&str, &str); 6] = [
     // RFC 7235: `WWW-Authenticate: Basic realm=...`.
     ("realm", "realm="),
     ("realm", "\"realm\""),
+    // The HTML token of `autocomplete`.
+    ("one time code", "one-time-code"),
     // SQLite's own word.
     ("Journal", "journal_mode"),
 ];

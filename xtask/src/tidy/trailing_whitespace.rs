@@ -8,7 +8,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     tree.files().iter().filter(|file| !is_exact(file)).flat_map(problems).collect()
 }
 
-/// Files whose bytes are not ours to choose.
+/// Files whose bytes other programs determine.
 fn is_exact(file: &SourceFile) -> bool {
     file.path.starts_with("fuzz/corpus/")
         || file.name().starts_with("LICENSE-")

@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BrowserId, Failure};
 
-/// The name under which a connection is upgraded to a stand-in's.
+/// The upgrade protocol of a Chrome shim's connection.
 pub const CHROME_UPGRADE: &str = "tabwire-chrome";
 
-/// The browser that a stand-in wants; two descriptors for frames may come along.
+/// The request of a Chrome shim for a browser. Two descriptors for CDP frames may be sent with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChromeOpening {
-    /// The profile directory, which says which browser is meant.
+    /// The profile directory. It identifies the browser.
     pub profile: Option<PathBuf>,
-    /// What says which browser is meant when there is no profile directory.
+    /// Identifies the browser if there is no profile directory.
     pub name: String,
-    /// The browser's name or program; the daemon's own choice if left out.
+    /// The browser's name or program. Default: the daemon's choice.
     pub browser: Option<String>,
     /// Whether it has no window.
     pub headless: bool,
-    /// Flags as the launcher gave them.
+    /// The launcher's flags.
     pub arguments: Vec<String>,
-    /// Addresses to open at the start.
+    /// URLs to open at the start.
     pub addresses: Vec<String>,
     /// Whether it starts with a window.
     pub start_window: bool,
@@ -32,121 +32,122 @@ pub struct ChromeOpening {
     pub window: Option<(u16, u16)>,
     /// A proxy for all traffic.
     pub proxy: Option<String>,
-    /// Whether flags that weaken the browser are passed on.
+    /// Whether flags that weaken the browser are forwarded.
     pub allow_dangerous: bool,
-    /// Variables the browser is started with.
+    /// Environment variables of the browser.
     pub environment: BTreeMap<String, String>,
-    /// Whether the client stays connected when the browser is gone, and gets a report of what it lost.
+    /// Whether the client stays connected when the browser is gone, and receives a report of what it lost.
     pub outlives_browser: bool,
-    /// Whether the client is shown what other clients have opened.
+    /// Whether the client sees the targets of other clients.
     pub sees_everything: bool,
-    /// How the browser is reached when it is one of Windows, from within WSL.
-    pub windows: Option<WindowsWish>,
+    /// Set for a browser on Windows, requested from within WSL.
+    pub windows: Option<WindowsBrowserRequest>,
 }
 
-/// A browser of Windows, and the way to it from within WSL.
+/// A request for a browser on Windows, from within WSL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct WindowsWish {
-    /// The PowerShell to start, as a program of this system.
+pub struct WindowsBrowserRequest {
+    /// The path of PowerShell in WSL.
     pub powershell: PathBuf,
-    /// The script that it runs, as Windows names it.
+    /// The Windows path of the script that PowerShell runs.
     pub script: String,
-    /// The profile directory as Windows names it, variables included; says which browser is meant.
+    /// The Windows path of the profile directory, with variables. It identifies the browser.
     pub profile: String,
     /// The Windows path of the browser's executable. Default: search for it.
     pub executable: Option<String>,
-    /// The debugging port that the browser is to have there.
+    /// The debugging port of the browser.
     pub port: WindowsPort,
-    /// Whether Windows and this system have one loopback, so that the port is reached without a relay.
+    /// Whether Windows and WSL share the loopback interface, so that the port needs no relay.
     pub shares_loopback: bool,
-    /// Variables that PowerShell is started with, without which Windows programs do not start here.
+    /// Environment variables of PowerShell. WSL cannot start Windows programs without them.
     pub environment: BTreeMap<String, String>,
 }
 
-/// Which debugging port a browser of Windows is to have.
+/// The debugging port of a browser on Windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WindowsPort {
-    /// Any that is free.
+    /// Any free port.
     #[default]
     Any,
-    /// This one if it is free, else any.
-    Wished(u16),
-    /// This one and no other.
+    /// This port if it is free, else any free port.
+    #[serde(rename = "wished")]
+    Preferred(u16),
+    /// Only this port.
     Fixed(u16),
 }
 
 /// A message of the daemon to the Chrome shim, one per line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ChromeWord {
-    /// The opening may be sent.
+pub enum ChromeMessage {
+    /// The daemon is ready for the request.
     Ready {},
-    /// The browser is there.
+    /// The browser is connected.
     Opened(ChromeOpened),
-    /// There will be no browser.
+    /// The browser could not be provided.
     Failed(Failure),
-    /// It is over.
+    /// The connection to the browser ended.
     Ended(ChromeEnd),
 }
 
-/// The browser a stand-in was given.
+/// The browser of a Chrome shim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChromeOpened {
-    /// `attached` when it ran before, `launched` when it was started now.
+    /// `attached` if it was running already, `launched` if it was started for this request.
     pub ownership: String,
-    /// Its name, when Tabwire keeps it.
+    /// Its id, if Tabwire keeps it.
     pub browser: Option<BrowserId>,
-    /// What it calls itself.
+    /// Its product name and version.
     pub product: Option<String>,
-    /// Its program, when Tabwire started it.
+    /// Its program, if Tabwire started it.
     pub executable: Option<PathBuf>,
-    /// Its process, when it is known.
+    /// Its process id, if known.
     pub pid: Option<i32>,
-    /// The debugging port of its own, when it has one.
+    /// Its own debugging port, if it has one.
     pub debugging_port: Option<u16>,
-    /// The profile directory, when it is known.
+    /// The profile directory, if known.
     pub profile: Option<PathBuf>,
 }
 
-/// How a stand-in's part of a browser ended.
+/// How a Chrome shim's connection to its browser ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub struct ChromeEnd {
     /// Why.
     pub why: ChromeEndReason,
-    /// The same as text.
+    /// The reason as text.
     pub sentence: String,
 }
 
-/// Why a stand-in's part of a browser ended.
+/// Why a Chrome shim's connection to its browser ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChromeEndReason {
-    /// The client hung up; whatever had to end has ended.
+    /// The client disconnected. The browser is closed if it had to be.
     ClientLeft,
-    /// The client closed its browser; whatever had to end has ended.
+    /// The client closed its browser. The browser is closed if it had to be.
     BrowserClosed,
     /// The browser is gone.
     BrowserGone,
-    /// The daemon makes room or ends.
+    /// The daemon exits or is replaced.
     DaemonEnds,
 }
 
-/// A browser that programs standing in for Chrome hold, or had started.
+/// A browser that Chrome shims use or have started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StandInBrowser {
+pub struct ShimBrowser {
     /// `attached` or `launched`.
     pub ownership: String,
-    /// What it calls itself, when it is known.
+    /// Its product name and version, if known.
     pub product: Option<String>,
-    /// Its process, when it is known; of Windows, when it runs there.
+    /// Its process id, if known. A Windows process id for a browser on Windows.
     pub pid: Option<i32>,
-    /// The profile directory, when it is known.
+    /// The profile directory, if known.
     pub profile: Option<PathBuf>,
-    /// Whether it has no window, when that is known.
+    /// Whether it has no window, if known.
     pub headless: Option<bool>,
-    /// How many stand-ins have a line to it now; on a port each client has one, and the stand-in itself.
+    /// The number of shim connections to it. In port mode each client has one, and the shim has one.
     pub lines: usize,
 }

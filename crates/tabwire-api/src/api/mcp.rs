@@ -1,50 +1,51 @@
-//! The first message of `tabwire mcp` to the daemon; it holds for all calls of the connection.
+//! The first message of `tabwire mcp` to the daemon. It applies to all calls of the connection.
 
 use serde::{Deserialize, Serialize};
 
 use super::ActionRequest;
 
-/// The name under which a connection is upgraded to MCP.
+/// The upgrade protocol of an MCP connection.
 pub const MCP_UPGRADE: &str = "tabwire-mcp";
 
-/// Where results carry the text for the model.
+/// The form of tool results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResultForm {
-    /// Data of tools whose result is data, text of all others; text alone for clients that know no data.
+    /// Structured content for tools with data, text for all others. Only text for clients without structured content.
     #[default]
     Auto,
-    /// In text blocks: what every client shows its model.
+    /// Text blocks, which every client shows to its model.
     Text,
-    /// As structured content with a schema, for programs.
+    /// Structured content with a schema, for programs.
     Data,
 }
 
-/// How a connection reaches its client.
+/// The transport to the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum McpTransport {
-    /// Frames follow on the same connection.
+    /// MCP messages follow on the same connection.
     #[default]
     Stdio,
-    /// Clients come over HTTP, for as long as the connection stays.
+    /// Clients connect over HTTP, for as long as this connection is open.
     Http,
 }
 
-/// The first line of a connection: what holds for all its calls.
+/// The first line of a connection, with the settings of all its calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpOpening {
-    /// What every call begins with: session, options, roots, time.
+    /// Defaults of every call: session, options, roots, timeout.
     pub request: ActionRequest,
-    /// Whether the user named the session and keeps it. Otherwise one is made for the connection and ends with it.
+    /// Whether the user named the session, which is then kept. Otherwise the connection gets its own session, which
+    /// ends with it.
     pub keeps_session: bool,
-    /// Groups and names of tools, added to the usual ones; `-NAME` takes one away.
+    /// Groups and names of tools to add to the default ones. `-NAME` removes one.
     pub tools: Vec<String>,
-    /// Where results carry the text for the model.
+    /// The form of tool results.
     pub answers: ResultForm,
-    /// How the client is reached.
+    /// The transport to the client.
     pub transport: McpTransport,
-    /// Whether the client was connected to an earlier daemon. It then gets a report of what it lost.
+    /// Whether the client was connected to an earlier daemon. It then receives a report of what it lost.
     pub resumed: bool,
 }

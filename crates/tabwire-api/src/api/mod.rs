@@ -14,18 +14,18 @@ mod session_options;
 mod session_status;
 
 pub use chrome::{
-    CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord, StandInBrowser,
-    WindowsPort, WindowsWish,
+    CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeMessage, ChromeOpened, ChromeOpening, ShimBrowser,
+    WindowsBrowserRequest, WindowsPort,
 };
 pub use mcp::{MCP_UPGRADE, McpOpening, McpTransport, ResultForm};
 pub use policy_profile::PolicyProfile;
 pub use session_options::{Difference, Isolation, SessionOptions};
 pub use session_status::SessionStatus;
 
-/// The header in which a caller says its version.
+/// The header with the caller's version.
 pub const VERSION_HEADER: &str = "x-tabwire-version";
 
-/// The made-up host name requests on the unix socket carry.
+/// The `Host` header of requests on the unix socket.
 pub const SOCKET_HOST: &str = "tabwire.local";
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -33,13 +33,13 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// Asks for one action on a session.
+/// A request for one action on a session.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ActionRequest {
-    /// Which session.
+    /// The session's name.
     pub session: SessionName,
-    /// The project it belongs to.
+    /// The session's project.
     #[serde(skip_serializing_if = "ProjectKey::is_global")]
     pub project: ProjectKey,
     /// Session options of the caller; must match the running browser.
@@ -48,54 +48,54 @@ pub struct ActionRequest {
     /// Default session options. A running session with others reports the difference.
     #[serde(skip_serializing_if = "SessionOptions::is_empty")]
     pub defaults: SessionOptions,
-    /// Whether a session that runs with other options is started anew.
+    /// Whether a session that runs with other options is restarted.
     #[serde(skip_serializing_if = "is_false")]
     pub restart: bool,
-    /// The base URL for relative URLs, from now on.
+    /// Sets the base URL for relative URLs of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// The same where neither the caller nor the session says one.
+    /// The default base URL if neither the caller nor the session has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_base_url: Option<String>,
     /// The client, for leases and the audit log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientName>,
-    /// The id of the MCP call, when its client can be prompted during this call. Never read from a request.
+    /// The id of the MCP call, if its client can be prompted during the call. Never read from a request.
     #[serde(skip)]
     pub call: Option<CallNumber>,
-    /// Whether the tab that is used is leased to the client.
+    /// Whether the action leases its tab to the client.
     #[serde(skip_serializing_if = "is_false")]
     pub pin_tab: bool,
     /// The action's own parameters.
     pub params: Value,
-    /// The tab it is for; the session's current one if left out.
+    /// The tab. Default: the session's current tab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// Whether the result of an action includes the changes of the snapshot.
     #[serde(skip_serializing_if = "is_false")]
     pub snapshot: bool,
-    /// Whether evidence of the action is kept, even if the session keeps none.
+    /// Whether the action is captured (snapshot and screenshot), even if the session captures none.
     #[serde(skip_serializing_if = "is_false")]
     pub capture: bool,
     /// Whether the result is text instead of data.
     #[serde(skip_serializing_if = "is_false")]
     pub text: bool,
-    /// Whether the text is to be the bare value, for scripts; goes with `text`.
+    /// With `text`: whether the text is only the value, for scripts.
     #[serde(skip_serializing_if = "is_false")]
     pub raw: bool,
-    /// How long it may take, in milliseconds.
+    /// The timeout in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Directories that files may be read from and written to; the working directory if left out.
+    /// Directories in which files may be read and written. Default: the working directory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<PathBuf>,
-    /// Where relative paths begin.
+    /// The base directory of relative paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<PathBuf>,
 }
 
 impl ActionRequest {
-    /// The session among all.
+    /// The session's key.
     #[must_use]
     pub fn key(&self) -> SessionKey {
         SessionKey::new(self.project.clone(), self.session.clone())
@@ -105,21 +105,21 @@ impl ActionRequest {
 /// The response to an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ActionResponse {
-    /// The session it ran in.
+    /// The session.
     pub session: SessionName,
-    /// The project the session belongs to.
+    /// The session's project.
     #[serde(default, skip_serializing_if = "ProjectKey::is_global")]
     pub project: ProjectKey,
-    /// The tab it was done in, or the current one after it.
+    /// The tab of the action, or the current tab after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
     /// The base URL for relative URLs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// Whether the session's browser was gone and another one was started in its place.
+    /// Whether the session's browser was gone and was restarted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub recovered: bool,
-    /// What came back and what was lost, when it was.
+    /// The restored and lost state after a restart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// The action's result; absent when `text` is requested.
@@ -128,30 +128,30 @@ pub struct ActionResponse {
     /// The result as text, when requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What the user should know besides: a browser was started anew, the sandbox is off.
+    /// Notices for the user: the browser was restarted, the sandbox is off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
 
-/// What came back with a browser that was started in place of one that was gone.
+/// The restored and lost state after a restart of the browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
     /// Why the browser was gone.
     pub reason: String,
-    /// Tabs that were opened again; what was typed into them is lost.
+    /// Reopened tabs. Text typed into their pages is lost.
     pub tabs: Vec<RecoveredTab>,
-    /// Whether saved cookies and local storage were put back.
+    /// Whether saved cookies and local storage were restored.
     pub state_restored: bool,
-    /// What did not come back, one sentence each.
+    /// Lost state, one sentence each.
     pub lost: Vec<String>,
 }
 
-/// A tab that was opened again.
+/// A reopened tab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveredTab {
-    /// Its id before, which is stale now.
+    /// Its previous id, now stale.
     pub was: TabId,
-    /// Its id now.
+    /// Its new id.
     pub tab: TabId,
     /// Its URL.
     pub url: String,
@@ -161,22 +161,22 @@ pub struct RecoveredTab {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CdpUrlRequest {
-    /// Which session.
+    /// The session's name.
     pub session: SessionName,
-    /// The project it belongs to.
+    /// The session's project.
     pub project: ProjectKey,
-    /// How the session gets its browser, as the caller asked.
+    /// Session options of the caller.
     pub options: SessionOptions,
-    /// How it gets its browser where the caller asked for nothing.
+    /// Default session options.
     pub defaults: SessionOptions,
-    /// Whether a session that runs with other options is started anew.
+    /// Whether a session that runs with other options is restarted.
     pub restart: bool,
     /// Also show targets that belong to other clients.
     pub share_all: bool,
 }
 
 impl CdpUrlRequest {
-    /// The session among all.
+    /// The session's key.
     #[must_use]
     pub fn key(&self) -> SessionKey {
         SessionKey::new(self.project.clone(), self.session.clone())
@@ -186,11 +186,11 @@ impl CdpUrlRequest {
 /// A CDP endpoint URL. It is a secret: it gives full control of the session's browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CdpUrlResponse {
-    /// For clients that take a websocket URL.
+    /// For clients that accept a websocket URL.
     pub websocket: String,
-    /// For clients that discover over HTTP and keep the path.
+    /// For clients that use HTTP discovery and keep the URL's path.
     pub http: String,
-    /// What the user should know besides.
+    /// Notices for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
@@ -202,17 +202,17 @@ pub struct ClientSlotResponse {
     pub mode: String,
     /// Whether a client would be refused now.
     pub busy: bool,
-    /// When to poll again while busy; random, so that pollers spread out.
+    /// When to poll again while busy. Random, so that clients do not poll at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_again_ms: Option<u64>,
 }
 
-/// The daemon and what it serves.
+/// The status of the daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusResponse {
     /// Its version.
     pub version: String,
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
     /// Its loopback port.
     pub port: u16,
@@ -223,14 +223,14 @@ pub struct StatusResponse {
     /// Log lines that were lost because the queue or the disk was full.
     #[serde(default)]
     pub lost_log_lines: u64,
-    /// Browsers that programs standing in for Chrome hold, or had started.
+    /// Browsers that Chrome shims use or have started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stand_ins: Vec<StandInBrowser>,
+    pub shim_browsers: Vec<ShimBrowser>,
 }
 
-/// A failed request as it travels.
+/// The JSON body of a failed request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorResponse {
-    /// What went wrong.
+    /// The error.
     pub error: Failure,
 }

@@ -10,12 +10,12 @@ use super::PolicyProfile;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {
-    /// A browser of its own.
+    /// A separate browser.
     #[default]
     Own,
-    /// A cookie jar of its own in a browser that sessions of the same project share.
+    /// Separate cookies, in a browser that sessions of the same project share.
     Context,
-    /// The same logins as others in a shared browser, and tabs of its own.
+    /// Shared cookies in a shared browser. Only the tabs are separate.
     Shared,
 }
 
@@ -37,12 +37,12 @@ impl Isolation {
     }
 }
 
-/// How a session gets its browser. What is left out was not asked for; the defaults launch a headless browser
-/// with a throw-away profile.
+/// How a session gets its browser. By default it launches a headless browser with a temporary profile. Options that
+/// are not set were not requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionOptions {
-    /// Which browser: a kind, a channel or an executable.
+    /// The browser: a kind, a channel or an executable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser: Option<String>,
     /// With a window.
@@ -51,10 +51,10 @@ pub struct SessionOptions {
     /// A profile's name, or a directory when it has a slash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// Loads the extensions and native messaging hosts of a profile directory that Tabwire did not make.
+    /// Load the extensions and native messaging hosts of a profile directory that Tabwire did not create.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile_extensions: Option<bool>,
-    /// Attach to this browser in place of launching one.
+    /// Attach to this browser instead of launching one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp: Option<String>,
     /// Headers for a remote browser, `Name: value`.
@@ -63,7 +63,7 @@ pub struct SessionOptions {
     /// More flags for the browser.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub browser_arguments: Vec<String>,
-    /// Lets flags through that weaken the browser.
+    /// Allow flags that weaken the browser.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_dangerous_arguments: Option<bool>,
     /// A proxy for all traffic.
@@ -75,16 +75,16 @@ pub struct SessionOptions {
     /// Window width and height.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<(u16, u16)>,
-    /// Width and height that pages see, whatever the window has.
+    /// Width and height of the viewport, independent of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viewport: Option<(u16, u16)>,
     /// How it shares a browser with other sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
-    /// Save cookies and local storage now and then, and put them back into a browser that had to be started anew.
+    /// Save cookies and local storage regularly, and restore them after a restart of the browser.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub save_state: Option<bool>,
-    /// A file whose first line seals the saved state.
+    /// A file whose first line is the passphrase that encrypts the saved state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_passphrase_file: Option<PathBuf>,
     /// The policy profile.
@@ -97,7 +97,7 @@ pub struct SessionOptions {
 pub struct Difference {
     /// The option as the command line names it.
     pub option: &'static str,
-    /// What is in force.
+    /// The value in force.
     pub running: String,
     /// The requested value.
     pub asked: String,
@@ -107,10 +107,10 @@ impl SessionOptions {
     /// The `attach` value for the user's own browser. `extension:NAME` when there are several.
     pub const EXTENSION: &'static str = "extension";
 
-    /// What stands for the user's own browser if one is there, else a launched one.
+    /// The `attach` value for the user's own browser if it is connected, else a launched one.
     pub const AUTO: &'static str = "extension?";
 
-    /// What stands for a launched browser where something else is the usual.
+    /// The `attach` value for a launched browser where the configuration has another default.
     pub const LAUNCH: &'static str = "launch";
 
     /// Whether no option is set.
@@ -131,7 +131,7 @@ impl SessionOptions {
         self.isolation.unwrap_or_default()
     }
 
-    /// What may be done where nothing was granted or denied. In the user's own browser nothing is, unless said.
+    /// The policy profile. Default: `guarded` for the user's own browser, else the general default.
     #[must_use]
     pub fn policy(&self) -> PolicyProfile {
         let usual =
@@ -139,42 +139,43 @@ impl SessionOptions {
         self.policy.unwrap_or(usual)
     }
 
-    /// Whether it is the user's own browser, behind its extension; with the name of one when there are several.
+    /// Whether the session uses the user's own browser through the extension, and the name of that browser if given.
     #[must_use]
     pub fn extension(&self) -> Option<Option<&str>> {
         let rest = self.cdp.as_deref()?.strip_prefix(Self::EXTENSION)?;
         if rest.is_empty() { Some(None) } else { rest.strip_prefix(':').map(Some) }
     }
 
-    /// Whether the user's own browser is to be used if it is there, else a launched one.
+    /// Whether the session uses the user's own browser if it is connected, else a launched one.
     #[must_use]
     pub fn is_auto(&self) -> bool {
         self.cdp.as_deref() == Some(Self::AUTO)
     }
 
-    /// Where somebody else's browser is; nothing when one is to be launched, or it is not settled yet.
+    /// The browser to attach to; `None` if one is launched or the choice is still open.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         self.cdp.as_deref().filter(|cdp| ![Self::AUTO, Self::LAUNCH].contains(cdp))
     }
 
-    /// Whether a browser that was got in the way of the others is one that these ask for.
-    fn is_way_of(&self, running: &Self) -> bool {
+    /// Whether a session that runs with these options got its browser in the requested way.
+    fn matches_attach(&self, running: &Self) -> bool {
         match self.cdp.as_deref() {
             Some(Self::AUTO) => running.address().is_none() || running.extension().is_some(),
             Some(Self::LAUNCH) => running.address().is_none(),
-            // Which one of several is settled when it is reached.
+            // The request names no browser, so any extension matches.
             Some(Self::EXTENSION) => running.extension().is_some(),
             Some(_) => self.cdp == running.cdp,
             None => true,
         }
     }
 
-    /// These, and what they leave out from others.
+    /// These options, with unset ones taken from `others`.
     #[must_use]
     pub fn or(self, others: &Self) -> Self {
         let list = |own: Vec<String>, other: &Vec<String>| if own.is_empty() { other.clone() } else { own };
-        // Attaching and launching exclude each other: one is not filled up with options of the other.
+        // Attaching and launching exclude each other: launch options are not added to an attached session, nor the
+        // reverse.
         let attaches = self.address().is_some();
         let launches = self.profile.is_some() || self.browser.is_some() || self.headed.is_some();
         let launch =
@@ -218,7 +219,7 @@ impl SessionOptions {
         };
         let list = |values: &[String]| values.join(" ");
         let given = |values: &[String]| (!values.is_empty()).then(|| values.join(" "));
-        // A header may be a credential: that it differs is told, not how.
+        // A header can be a credential, so its value is not reported.
         let secret =
             |values: &[String]| if values == running.headers { "as before" } else { "others" }.to_owned();
         let path = |value: &Option<PathBuf>| value.as_ref().map(|path| path.display().to_string());
@@ -230,7 +231,7 @@ impl SessionOptions {
             word(running.profile_extensions),
             self.profile_extensions.map(|flag| word(Some(flag))),
         );
-        let way = self.cdp.clone().filter(|_| !self.is_way_of(running));
+        let way = self.cdp.clone().filter(|_| !self.matches_attach(running));
         note("--cdp", text(&running.cdp), way);
         note("--cdp-header", secret(&running.headers), given(&self.headers).map(|_| secret(&self.headers)));
         note("--browser-arg", list(&running.browser_arguments), given(&self.browser_arguments));
@@ -248,7 +249,7 @@ impl SessionOptions {
         note("--save-state", word(running.save_state), self.save_state.map(|flag| word(Some(flag))));
         let passphrase = path(&running.state_passphrase_file).unwrap_or_else(|| "none".to_owned());
         note("--state-passphrase-file", passphrase, path(&self.state_passphrase_file));
-        // Who asks for less than the session allows gets less, without another browser.
+        // A stricter policy than the session's applies to the request itself and needs no other browser.
         let widens = self.policy.filter(|asked| asked.stricter(running.policy()) != *asked);
         note("--policy", running.policy().as_str().to_owned(), widens.map(|one| one.as_str().to_owned()));
         found
@@ -264,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_never_differs() {
+    fn unset_options_never_differ() {
         assert_eq!(SessionOptions::default().differences(&options()), []);
         let same = SessionOptions { headed: Some(false), ..SessionOptions::default() };
         assert_eq!(same.differences(&SessionOptions::default()), []);
     }
 
     #[test]
-    fn every_difference_is_named_with_both_sides() {
+    fn every_difference_has_both_values() {
         let asked = SessionOptions {
             headed: Some(false),
             profile: Some("play".to_owned()),
@@ -279,13 +280,13 @@ mod tests {
             window: Some((800, 600)),
             ..SessionOptions::default()
         };
-        let told: Vec<_> = asked
+        let reported: Vec<_> = asked
             .differences(&options())
             .into_iter()
             .map(|one| format!("{} {} {}", one.option, one.running, one.asked))
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 "--headed yes no",
                 "--profile work play",
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_own_browser_is_guarded_unless_said_otherwise() {
+    fn own_browser_is_guarded_by_default() {
         let of = |cdp: &str| SessionOptions { cdp: Some(cdp.to_owned()), ..SessionOptions::default() };
         assert_eq!(of("extension").extension(), Some(None));
         assert_eq!(of("extension:work").extension(), Some(Some("work")));
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_settled_when_it_is_reached_differs_from_nothing_that_it_may_become() {
+    fn open_attach_choices_match_every_possible_result() {
         let of = |cdp: &str| SessionOptions { cdp: Some(cdp.to_owned()), ..SessionOptions::default() };
         let differs = |asked: &str, running: &SessionOptions| !of(asked).differences(running).is_empty();
         let launched = SessionOptions::default();
@@ -331,14 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_never_told() {
+    fn header_values_are_not_reported() {
         let asked = SessionOptions { headers: vec!["A: canary".to_owned()], ..SessionOptions::default() };
-        let told = format!("{:?}", asked.differences(&SessionOptions::default()));
-        assert!(told.contains("--cdp-header") && !told.contains("canary"), "{told}");
+        let reported = format!("{:?}", asked.differences(&SessionOptions::default()));
+        assert!(reported.contains("--cdp-header") && !reported.contains("canary"), "{reported}");
     }
 
     #[test]
-    fn an_attached_session_takes_no_launch_options_from_elsewhere() {
+    fn attached_session_gets_no_launch_options_from_defaults() {
         let attached = SessionOptions { cdp: Some("9222".to_owned()), ..SessionOptions::default() };
         let merged = attached.clone().or(&options());
         assert_eq!(merged, attached);

@@ -53,14 +53,14 @@ pub struct SessionStatus {
     pub memory_bytes: Option<u64>,
     /// Open tabs the session sees.
     pub tabs: usize,
-    /// Tabs whose process crashed; a reload brings them back.
+    /// Tabs whose process crashed. A reload restores them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub crashed_tabs: Vec<String>,
     /// Connected CDP clients, including the engine.
     pub clients: usize,
     /// Commands waiting for the browser.
     pub pending: usize,
-    /// What clients hold in the mux, for leak checks: cdp sessions, contexts, held frames.
+    /// Objects that clients hold in the mux, for leak checks: CDP sessions, contexts, held frames.
     pub held: usize,
     /// Frames without a receiver: late responses, and events for CDP sessions that just ended.
     pub astray: u64,
@@ -68,6 +68,6 @@ pub struct SessionStatus {
     pub misrouted: u64,
     /// Events dropped for slow clients.
     pub events_dropped: u64,
-    /// Seconds since the session's browser was reached.
+    /// Seconds since the session's browser was connected.
     pub uptime_seconds: u64,
 }

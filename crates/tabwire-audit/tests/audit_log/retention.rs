@@ -135,7 +135,7 @@ fn the_queue_is_bounded_and_acknowledged_rows_are_written_once() {
     assert!((1_000..HANDED - 1_000).contains(&refused), "{refused} refused");
     assert!(at_once.iter().all(|result| matches!(result, Err(AuditError::Backlog))));
     assert!(bytes_of(&test.path) < 1_000_000);
-    blocker.execute_batch("COMMIT").expect("let go");
+    blocker.execute_batch("COMMIT").expect("released");
     for _ in at_once.len()..HANDED {
         receiver.recv_timeout(TIMEOUT).expect("an acknowledgement").expect("written");
     }

@@ -1,4 +1,4 @@
-//! One page of a debugging port: just enough HTTP/1.1 to ask for it, and never with an Origin.
+//! A minimal HTTP/1.1 GET for debugging ports. Sends no `Origin` header, because Chromium refuses unknown origins.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tabwire_api::HttpHead;
 use url::{Host, Url};
 
-/// One GET with a deadline over the whole exchange; the response ends with the connection or its length.
+/// Sends one GET, with one deadline for the whole exchange. The response ends by its length or with the connection.
 pub(crate) fn fetch(
     url: &Url,
     path: &str,
@@ -20,7 +20,7 @@ pub(crate) fn fetch(
     };
     let host = url.host().ok_or(std::io::ErrorKind::InvalidInput)?;
     let port = url.port_or_known_default().unwrap_or(80);
-    // Chromium refuses a Host header that is a name, except localhost.
+    // Chromium refuses a Host header with a host name other than localhost, against DNS rebinding.
     let mut stream = connect(&host, port, &left)?;
     stream.set_write_timeout(Some(left()?))?;
     write!(
@@ -30,7 +30,7 @@ pub(crate) fn fetch(
     let mut response = Vec::new();
     let mut buffer = [0; 16 * 1024];
     loop {
-        if let Some(whole) = parse_answer(&response, false) {
+        if let Some(whole) = parse_response(&response, false) {
             return Ok(whole);
         }
         stream.set_read_timeout(Some(left()?))?;
@@ -42,7 +42,7 @@ pub(crate) fn fetch(
             break;
         }
     }
-    parse_answer(&response, true).ok_or_else(|| std::io::Error::other("it does not speak HTTP"))
+    parse_response(&response, true).ok_or_else(|| std::io::Error::other("it does not speak HTTP"))
 }
 
 fn connect(
@@ -66,7 +66,7 @@ fn connect(
 }
 
 /// Status and body; `None` while more is needed and the connection is open.
-fn parse_answer(response: &[u8], is_all: bool) -> Option<(u16, Vec<u8>)> {
+fn parse_response(response: &[u8], is_all: bool) -> Option<(u16, Vec<u8>)> {
     let head = HttpHead::parse(response)?;
     let status = head.status()?;
     match head.message_length() {

@@ -15,16 +15,16 @@ use crate::error::{AttachFault, BrowserError};
 use crate::files::atomic_file;
 use crate::launch::browser_kind::{BrowserKind, Channel};
 
-/// Longest name of an attached browser that is repeated to people.
+/// Longest name of an attached browser that is shown to the user.
 const PRODUCT_BYTES: usize = 100;
 
 /// Longest `DevToolsActivePort` file that is read.
 const ACTIVE_PORT_BYTES: usize = 4096;
 
-/// Longest HTTP answer read while discovering an attached browser.
+/// Longest HTTP response that discovery of an attached browser reads.
 const DISCOVERY_BYTES: usize = 64 * 1024;
 
-/// Where a user says a browser is.
+/// The browser to attach to, as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttachTarget {
     /// A debugging port, over HTTP.
@@ -40,8 +40,8 @@ pub enum AttachTarget {
 }
 
 impl AttachTarget {
-    /// Whether whatever browser runs there is meant: a new one in the same profile is the same to its user, one that
-    /// happens to have the same port may be anybody's.
+    /// Whether the target stays the same after a browser restart. A profile or channel does; a port can belong to an
+    /// unrelated browser by then.
     #[must_use]
     pub const fn names_a_profile(&self) -> bool {
         matches!(self, Self::Profile(_) | Self::Channel(..))
@@ -52,7 +52,7 @@ impl AttachTarget {
 #[derive(Clone)]
 pub struct WebsocketUrl {
     url: Url,
-    /// What the browser calls itself, if it was asked.
+    /// The browser's product name, if discovery received it.
     product: Option<String>,
 }
 
@@ -67,19 +67,19 @@ impl WebsocketUrl {
         Self { url, product: None }
     }
 
-    /// The whole address, secrets included.
+    /// The whole URL, including secrets.
     #[must_use]
     pub fn expose(&self) -> &Url {
         &self.url
     }
 
-    /// What the browser calls itself, if it was asked.
+    /// The browser's product name, if discovery received it.
     #[must_use]
     pub fn product(&self) -> Option<&str> {
         self.product.as_deref()
     }
 
-    /// Which run of the browser it belongs to, if it says so.
+    /// The run of the browser, if the URL names one.
     #[must_use]
     pub fn run(&self) -> Option<BrowserRun> {
         BrowserRun::find(&self.url)
@@ -98,7 +98,7 @@ impl fmt::Debug for WebsocketUrl {
     }
 }
 
-/// An address without user, path and query, which may be secret.
+/// Displays a URL without user, path and query, which can contain secrets.
 struct Masked<'a>(&'a Url);
 
 impl fmt::Display for Masked<'_> {
@@ -109,7 +109,7 @@ impl fmt::Display for Masked<'_> {
 }
 
 impl AttachTarget {
-    /// Reads a port, an `http://`, `ws://` or `wss://` address, a directory, a channel's name, or `auto`.
+    /// Parses a port, an `http://`, `ws://` or `wss://` URL, a directory, a channel's name, or `auto`.
     ///
     /// # Errors
     /// When the text is none of these.
@@ -134,7 +134,7 @@ impl AttachTarget {
         let has_host = url.host_str().is_some_and(|host| !host.is_empty());
         match url.scheme() {
             "ws" | "wss" if has_host => Ok(Self::Websocket(url)),
-            // A name without a port is more likely a mistyped channel than a server.
+            // A name without a port is more likely a misspelled channel than a server.
             "http" if has_host && (text.contains("://") || url.port().is_some()) => Ok(Self::Http(url)),
             _ => Err(bad()),
         }
@@ -146,12 +146,12 @@ fn at_loopback(scheme: &str, port: u16, path: &str) -> Result<Url, BrowserError>
     Url::parse(&text).map_err(|_| BrowserError::BadUrl { text })
 }
 
-/// Finds the websocket behind an address.
+/// Finds the websocket of a target.
 ///
-/// `home` is where the channels' own profiles are looked for.
+/// `home` is the home directory with the default profiles of the channels.
 ///
 /// # Errors
-/// `NO_BACKEND` when nothing that speaks the protocol answers in time.
+/// `NO_BACKEND` when no CDP endpoint responds in time.
 pub fn discover(
     address: &AttachTarget,
     home: Option<&Path>,
@@ -166,7 +166,7 @@ pub fn discover(
             for (kind, channel) in BrowserKind::all() {
                 match discover(&AttachTarget::Channel(kind, channel), home, deadline) {
                     Ok(found) => return Ok(found),
-                    // A browser that left its file behind is no reason not to look for others.
+                    // A stale port file of one browser must not stop the search for others.
                     Err(BrowserError::Unreachable { why: AttachFault::NoPortFile, .. }) => {}
                     Err(error) => last = Some(error),
                 }
@@ -190,10 +190,10 @@ pub fn discover(
     }
 }
 
-/// The file a browser with debugging on keeps in its profile: port and websocket path.
+/// The file that a browser with remote debugging keeps in its profile: port and websocket path.
 const PORT_FILE: &str = "DevToolsActivePort";
 
-/// Chrome's own remote-debugging toggle serves no HTTP discovery (404); its file has the path.
+/// Chrome with the toggle at chrome://inspect serves no HTTP discovery (404); only the port file has the path.
 fn discover_profile(profile: &Path, deadline: Instant) -> Result<WebsocketUrl, BrowserError> {
     let failed = |why| BrowserError::Unreachable { address: profile.display().to_string(), why };
     let content = atomic_file::read(&profile.join(PORT_FILE), ACTIVE_PORT_BYTES)
@@ -202,11 +202,11 @@ fn discover_profile(profile: &Path, deadline: Instant) -> Result<WebsocketUrl, B
     let described = at_loopback("ws", port, path).map(WebsocketUrl::new)?;
     match ask_version(&at_loopback("http", port, "/")?, deadline) {
         Err(BrowserError::Unreachable { why: AttachFault::Status(404), .. }) => Ok(described),
-        // The file was left behind by a browser that is gone, and its port is somebody else's now.
-        Ok(answered) if answered.run().is_some() && answered.run() != described.run() => {
-            Err(failed(AttachFault::Stranger(port)))
+        // The browser that wrote the file has ended, and another browser has its port now.
+        Ok(responded) if responded.run().is_some() && responded.run() != described.run() => {
+            Err(failed(AttachFault::OtherBrowser(port)))
         }
-        answered => answered,
+        responded => responded,
     }
 }
 
@@ -218,7 +218,7 @@ fn parse_port_file(content: &[u8]) -> Option<(u16, &str)> {
     (path.starts_with('/') && path.bytes().all(plain)).then_some((port, path))
 }
 
-/// The profiles of the user's own browsers below a home; only ever attached to.
+/// The default profiles below a home directory. Tabwire only attaches to browsers that run on them.
 fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static str] {
     use {BrowserKind as Kind, Channel as From};
     match (kind, channel) {
@@ -277,7 +277,7 @@ fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketUrl, BrowserErro
     if !matches!(websocket.scheme(), "ws" | "wss") {
         return Err(failed(AttachFault::NoWebsocket));
     }
-    // The response may name the host as the browser sees it; we stay with the one we reached.
+    // The host in the response may be unreachable from here (containers, port forwarding): keep the requested host.
     let moved = websocket.set_host(url.host_str()).is_ok() && websocket.set_port(url.port()).is_ok();
     if !moved {
         return Err(failed(AttachFault::NoWebsocket));
@@ -286,10 +286,10 @@ fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketUrl, BrowserErro
     Ok(WebsocketUrl { url: websocket, product: product.map(str::to_owned) })
 }
 
-/// What a debugging port of this machine has at a path, up to a number of bytes.
+/// Fetches a path of a debugging port on this machine, up to `limit` bytes.
 ///
 /// # Errors
-/// `NO_BACKEND` when nothing answers there in time, or something else than that it is there.
+/// `NO_BACKEND` when the port does not respond in time, or responds with another status than 200.
 pub fn ask_port(port: u16, path: &str, limit: usize, deadline: Instant) -> Result<Vec<u8>, BrowserError> {
     let url = at_loopback("http", port, "/")?;
     let failed = |why| BrowserError::Unreachable { address: Masked(&url).to_string(), why };
@@ -300,7 +300,7 @@ pub fn ask_port(port: u16, path: &str, limit: usize, deadline: Instant) -> Resul
     }
 }
 
-/// Whether a text can be told to a person as a browser's name.
+/// Whether a text is safe to show as a browser's name.
 fn is_product(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_. ".contains(&byte);
     name.len() <= PRODUCT_BYTES && name.bytes().all(plain)

@@ -13,22 +13,22 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(5)
 }
 
-/// Answers one connection and returns what it was asked, and how many came.
+/// Serves one connection and returns the request it received. Fails if a second connection arrives.
 fn serve(response: String) -> (u16, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut asked = Vec::new();
-        while !asked.ends_with(b"\r\n\r\n") {
+        let mut received = Vec::new();
+        while !received.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
             stream.read_exact(&mut byte).unwrap();
-            asked.extend_from_slice(&byte);
+            received.extend_from_slice(&byte);
         }
         stream.write_all(response.as_bytes()).unwrap();
         listener.set_nonblocking(true).unwrap();
-        assert!(listener.accept().is_err(), "asked only once");
-        String::from_utf8(asked).unwrap()
+        assert!(listener.accept().is_err(), "received only once");
+        String::from_utf8(received).unwrap()
     });
     (port, server)
 }
@@ -38,7 +38,7 @@ fn with_length(body: &str) -> String {
 }
 
 #[test]
-fn addresses_are_told_apart() {
+fn attach_targets_are_parsed() {
     let parse = |text: &str| AttachTarget::parse(text).unwrap();
     assert!(matches!(parse("9222"), AttachTarget::Http(url) if url.as_str() == "http://127.0.0.1:9222/"));
     assert!(matches!(parse("http://localhost:9222"), AttachTarget::Http(_)));
@@ -54,20 +54,20 @@ fn addresses_are_told_apart() {
 }
 
 #[test]
-fn http_discovery_asks_once_without_an_origin_and_stays_with_the_host() {
+fn http_discovery_sends_one_request_without_origin_and_keeps_the_host() {
     let body = r#"{"Browser":"x","webSocketDebuggerUrl":"ws://inner:1/devtools/browser/secret"}"#;
     let (port, server) = serve(with_length(body));
     let found = discover(&AttachTarget::parse(&port.to_string()).unwrap(), None, soon()).unwrap();
     assert_eq!(found.expose().as_str(), format!("ws://127.0.0.1:{port}/devtools/browser/secret"));
     assert!(!format!("{found} {found:?}").contains("secret"));
-    let asked = server.join().unwrap();
-    assert!(asked.starts_with("GET /json/version HTTP/1.1\r\n"), "{asked}");
-    assert!(asked.contains(&format!("Host: 127.0.0.1:{port}\r\n")));
-    assert!(!asked.to_lowercase().contains("origin"));
+    let received = server.join().unwrap();
+    assert!(received.starts_with("GET /json/version HTTP/1.1\r\n"), "{received}");
+    assert!(received.contains(&format!("Host: 127.0.0.1:{port}\r\n")));
+    assert!(!received.to_lowercase().contains("origin"));
 }
 
 #[test]
-fn a_profile_without_http_discovery_falls_back_to_its_file_without_probing_twice() {
+fn profile_without_http_discovery_uses_its_port_file() {
     let profile = tempfile::tempdir().unwrap();
     let (port, server) = serve("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_owned());
     let file = profile.path().join("DevToolsActivePort");
@@ -79,7 +79,7 @@ fn a_profile_without_http_discovery_falls_back_to_its_file_without_probing_twice
 }
 
 #[test]
-fn f37_another_browser_on_the_port_of_a_profile_is_not_taken_for_its_own() {
+fn f37_another_browser_on_the_profiles_port_is_refused() {
     let profile = tempfile::tempdir().unwrap();
     let response = r#"{"webSocketDebuggerUrl":"ws://h/devtools/browser/another"}"#;
     let (port, server) = serve(with_length(response));
@@ -87,14 +87,13 @@ fn f37_another_browser_on_the_port_of_a_profile_is_not_taken_for_its_own() {
     std::fs::write(&file, format!("{port}\n/devtools/browser/own")).unwrap();
     let address = AttachTarget::Profile(profile.path().to_owned());
     let error = discover(&address, None, soon()).unwrap_err();
-    let why =
-        matches!(&error, BrowserError::Unreachable { why: AttachFault::Stranger(told), .. } if *told == port);
+    let why = matches!(&error, BrowserError::Unreachable { why: AttachFault::OtherBrowser(found), .. } if *found == port);
     assert!(why, "{error:?}");
     server.join().unwrap();
 }
 
 #[test]
-fn f37_a_stranger_on_the_port_is_no_browser() {
+fn f37_another_server_on_the_port_is_refused() {
     for (response, fault) in [
         (with_length("<html>"), AttachFault::NoWebsocket),
         (with_length("{}"), AttachFault::NoWebsocket),
@@ -128,7 +127,7 @@ fn a_silent_server_and_a_missing_profile_are_typed_errors() {
 }
 
 #[test]
-fn port_files_are_read_strictly() {
+fn malformed_port_files_are_refused() {
     assert_eq!(parse_port_file(b"9222\n/devtools/browser/a"), Some((9222, "/devtools/browser/a")));
     for bad in
         [&b""[..], b"9222", b"0\n/x", b"99999\n/x", b"9222\nx", b"9222\n/x?y@z", b"\xff\n/x", b"9222\n\n"]

@@ -1,4 +1,4 @@
-//! Small private files that are either the old or the new content, never a part.
+//! Replaces small private files atomically: readers see the old or the new content, never a part.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -42,7 +42,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), BrowserError> {
         let _ = rustix::fs::unlinkat(&directory, &new_name, AtFlags::empty());
         return renamed;
     }
-    // The rename is done; a directory that cannot be synced is not worth failing for.
+    // The rename is done. A failed sync of the directory is ignored, because the content is already in place.
     let _ = rustix::fs::fsync(&directory);
     Ok(())
 }
@@ -53,7 +53,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), BrowserError> {
 /// When it is missing, a link, no regular file, or larger than the limit.
 pub fn read(path: &Path, limit: usize) -> Result<Vec<u8>, BrowserError> {
     let wrong = |errno: rustix::io::Errno| BrowserError::system("read", path, errno);
-    // Without NONBLOCK a planted fifo would hold us in `open`.
+    // Without NONBLOCK, `open` would block on a FIFO that another user placed here.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(wrong)?;
     let status = rustix::fs::fstat(&descriptor).map_err(wrong)?;
@@ -80,7 +80,7 @@ mod tests {
 
     use super::{read, write};
 
-    /// A small file system of its own, taken away on drop.
+    /// A small file system, unmounted on drop.
     struct SmallDisk(tempfile::TempDir);
 
     impl SmallDisk {

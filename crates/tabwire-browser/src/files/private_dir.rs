@@ -1,4 +1,4 @@
-//! A directory that only this user can read and change, checked before it is trusted.
+//! A directory that only this user can read and change. Ownership and mode are verified before use.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use rustix::io::Errno;
 
 use crate::error::BrowserError;
 
-/// What makes a directory unfit to keep secrets and sockets in.
+/// Why a directory may not hold secrets and sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryFault {
     /// The path is a symbolic link.
     #[error("it is a symbolic link")]
     Link,
-    /// The path is something else than a directory.
+    /// The path is not a directory.
     #[error("it is not a directory")]
     NotDirectory,
     /// Another user owns it.
@@ -28,7 +28,7 @@ pub enum DirectoryFault {
     ParentWritable,
 }
 
-/// A verified directory: ours, mode 0700, no link.
+/// A verified directory: owned by this user, mode 0700, not a link.
 #[derive(Debug)]
 pub struct PrivateDir {
     path: PathBuf,
@@ -36,20 +36,19 @@ pub struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// Makes the directory when it is missing, then verifies it.
+    /// Creates the directory if it is missing, then verifies it.
     ///
-    /// Missing parents are made with mode 0700 too. A directory of ours that
-    /// others can only read is closed to them.
+    /// Missing parents are created with mode 0700 too. A directory of this user that others can
+    /// read gets mode 0700.
     ///
     /// # Errors
-    /// When the directory cannot be made, or could have been prepared by
-    /// somebody else (T33).
+    /// When the directory cannot be created, or another user could have prepared it (T33).
     pub fn create(path: &Path) -> Result<Self, BrowserError> {
         make(path)?;
         Self::open(path)
     }
 
-    /// Makes the directory when it is missing, then verifies it. One that was there keeps its mode.
+    /// Creates the directory if it is missing, then verifies it. An existing directory keeps its mode.
     ///
     /// # Errors
     /// As [`PrivateDir::create`].
@@ -72,13 +71,13 @@ impl PrivateDir {
         Ok(Self { path: path.to_owned(), descriptor })
     }
 
-    /// Where it is.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes or verifies a directory inside this one.
+    /// Creates or verifies a directory inside this one.
     ///
     /// # Errors
     /// As [`PrivateDir::create`].
@@ -93,7 +92,7 @@ impl PrivateDir {
     }
 }
 
-/// Makes a directory and those above it; one that is there is left as it is.
+/// Creates a directory and its parents. An existing directory is not changed.
 fn make(path: &Path) -> Result<(), BrowserError> {
     let made = match rustix::fs::mkdir(path, Mode::RWXU) {
         Err(Errno::NOENT) => {
@@ -110,7 +109,8 @@ fn make(path: &Path) -> Result<(), BrowserError> {
     }
 }
 
-/// Opens a directory that nobody else owns, wrote in or can replace; gives its mode.
+/// Opens a directory and verifies that other users do not own it, cannot write in it and cannot replace it. Also
+/// returns its mode.
 fn verify(path: &Path) -> Result<(OwnedFd, Mode), BrowserError> {
     let untrusted = |fault| BrowserError::UntrustedDirectory { path: path.to_owned(), fault };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn t33_a_prepared_directory_is_refused() {
+    fn t33_directory_prepared_by_another_user_is_refused() {
         let home = tempfile::tempdir().unwrap();
         let real = home.path().join("real");
         fs::create_dir(&real).unwrap();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_directory_is_closed_and_a_readable_one_is_tightened() {
+    fn new_and_readable_directories_get_mode_0700() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("a/b/c");
         PrivateDir::create(&path).unwrap();
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(mode(&path), 0o700);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         PrivateDir::create_or_keep(&path).unwrap();
-        assert_eq!(mode(&path), 0o755, "m3: one that was there keeps its mode");
+        assert_eq!(mode(&path), 0o755, "m3: an existing directory keeps its mode");
         PrivateDir::create_or_keep(&home.path().join("new")).unwrap();
         assert_eq!(mode(&home.path().join("new")), 0o700);
         assert!(matches!(PrivateDir::open(&home.path().join("none")), Err(BrowserError::System { .. })));

@@ -19,7 +19,7 @@ pub(crate) fn random_name() -> Result<String, BrowserError> {
     hexadecimal::<8>()
 }
 
-/// Draws the name of a new browser.
+/// Generates the id of a new browser.
 ///
 /// # Errors
 /// When the system gives no random bytes.
@@ -27,7 +27,7 @@ pub fn new_browser_id() -> Result<BrowserId, BrowserError> {
     Ok(BrowserId::new(&hexadecimal::<4>()?))
 }
 
-/// Draws the name of one run of a process.
+/// Generates the id of one run of a process.
 ///
 /// # Errors
 /// When the system gives no random bytes.

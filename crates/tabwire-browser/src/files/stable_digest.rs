@@ -1,4 +1,4 @@
-//! A short digest that tells contents apart. It is no cryptographic hash.
+//! A short digest to compare contents. It is not a cryptographic hash.
 
 /// FNV-1a: stable across versions of Rust, unlike the standard hasher.
 #[must_use]

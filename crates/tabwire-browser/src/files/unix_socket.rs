@@ -1,4 +1,4 @@
-//! Connecting to a unix socket without ever hanging in it.
+//! Connects to a unix socket with a deadline.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -34,7 +34,7 @@ pub(crate) fn connect(path: &Path, deadline: Instant) -> io::Result<UnixStream> 
     }
 }
 
-/// Whether somebody listens there; a full queue is a response too.
+/// Whether a process listens there. A full accept queue also proves a listener.
 pub(crate) fn is_listening(path: &Path) -> bool {
     matches!(attempt(path), Ok(_) | Err(Errno::AGAIN))
 }

@@ -1,4 +1,4 @@
-//! The browser as a process: its pipe, its group, its end.
+//! Starts, reads, closes and kills the browser process.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -17,27 +17,27 @@ use crate::launch::spec::LaunchSpec;
 use crate::limits;
 use crate::process::identity::ProcessIdentity;
 
-/// The descriptor the browser reads commands from.
+/// The file descriptor from which the browser reads commands.
 const COMMANDS_AT: i32 = 3;
-/// The descriptor the browser writes answers and events to.
-const ANSWERS_AT: i32 = 4;
+/// The file descriptor to which the browser writes responses and events.
+const RESPONSES_AT: i32 = 4;
 
-/// A leading NUL ends whatever half frame an earlier holder left.
+/// A leading NUL ends a partial frame that an earlier holder may have left.
 const CLOSE: &[u8] = b"\0{\"id\":1,\"method\":\"Browser.close\"}\0";
 const GREETING: &[u8] = b"{\"id\":1,\"method\":\"Browser.getVersion\"}\0";
 
-/// What came of reading a non-blocking descriptor.
+/// The result of reading a non-blocking descriptor.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Drained {
-    /// Everything that was there.
+    /// All available bytes were read.
     All,
-    /// A good part of it; there may be more.
+    /// The limit of one call was reached. More bytes may be available.
     Enough,
-    /// The other side is closed.
+    /// The browser closed its end.
     Closed,
 }
 
-/// A browser we started: a child of ours and the leader of its group.
+/// A browser that this keeper started: a child process and the leader of its process group.
 #[derive(Debug)]
 pub(super) struct BrowserProcess {
     child: Child,
@@ -49,16 +49,16 @@ pub(super) struct BrowserProcess {
 }
 
 impl BrowserProcess {
-    /// Starts the browser in a group of its own with its pipe on descriptors 3 and 4.
+    /// Starts the browser in its own process group, with its pipe on descriptors 3 and 4.
     ///
-    /// No parent-death signal: it would follow the spawning thread (F28). The
-    /// pipe is the dead-man's switch, for Chromium ends when it closes.
+    /// Sets no parent-death signal, because the kernel sends it when the spawning thread ends (F28).
+    /// Instead, Chromium exits when its pipe closes.
     pub(super) fn spawn(spec: &LaunchSpec, arguments: &[OsString]) -> Result<Self, BrowserError> {
         let wrong = |errno: Errno| BrowserError::system("make a pipe for", &spec.executable, errno);
         become_reaper();
         let (command_end, to_browser) = pipe().map_err(wrong)?;
-        let (from_browser, answer_end) = pipe().map_err(wrong)?;
-        // Only our own ends: the browser's are separate and stay blocking.
+        let (from_browser, response_end) = pipe().map_err(wrong)?;
+        // Only the keeper's ends are non-blocking. Chromium expects blocking descriptors.
         for end in [&to_browser, &from_browser] {
             rustix::io::ioctl_fionbio(end, true).map_err(wrong)?;
         }
@@ -72,11 +72,12 @@ impl BrowserProcess {
             .stderr(Stdio::piped())
             .fd_mappings(vec![
                 FdMapping { parent_fd: command_end, child_fd: COMMANDS_AT },
-                FdMapping { parent_fd: answer_end, child_fd: ANSWERS_AT },
+                FdMapping { parent_fd: response_end, child_fd: RESPONSES_AT },
             ])
             .map_err(|_| BrowserError::system("map a pipe for", &spec.executable, Errno::INVAL))?;
         let spawned = command.spawn();
-        // The command owns the browser's ends; kept open, they would hide its end from us.
+        // The command owns the browser's ends. While they are open here, the keeper would not see the browser's end
+        // of file.
         drop(command);
         let failed = |why| BrowserError::LaunchFailed {
             executable: spec.executable.clone(),
@@ -99,37 +100,37 @@ impl BrowserProcess {
         self.identity
     }
 
-    /// The pipe's ends, in the order they are handed over.
+    /// The pipe's ends, in the order in which a holder receives them.
     pub(super) fn ends(&self) -> [BorrowedFd<'_>; 2] {
         [self.to_browser.as_fd(), self.from_browser.as_fd()]
     }
 
-    /// What the browser writes, to wait on.
+    /// The descriptor with the browser's output, for `poll`.
     pub(super) fn output(&self) -> BorrowedFd<'_> {
         self.from_browser.as_fd()
     }
 
-    /// What the browser writes to stderr, to wait on.
+    /// The descriptor with the browser's stderr, for `poll`.
     pub(super) fn stderr(&self) -> Option<BorrowedFd<'_>> {
         self.stderr.as_ref().map(|stderr| stderr.as_fd())
     }
 
-    /// What the browser wrote to stderr.
+    /// The latest stderr output of the browser.
     pub(super) fn ring(&self) -> &StderrRing {
         &self.ring
     }
 
-    /// Makes our ends non-blocking again, whatever a holder did to them.
+    /// Makes the keeper's ends non-blocking again. A holder shares the file description and can have changed the flag.
     pub(super) fn take_back(&self) {
         for end in self.ends() {
             let _ = rustix::io::ioctl_fionbio(end, true);
         }
     }
 
-    /// Reads what is there, passing each piece on.
+    /// Reads available bytes and passes each piece to `take`.
     pub(super) fn drain_output(&self, mut take: impl FnMut(&[u8])) -> Drained {
         let mut buffer = [0; 16 * 1024];
-        // A bound, so that a browser that never stops writing cannot keep us here.
+        // Bounded, so that a browser that never stops writing cannot block the loop.
         for _ in 0..64 {
             match rustix::io::read(&self.from_browser, &mut buffer) {
                 Ok(0) => return Drained::Closed,
@@ -142,10 +143,10 @@ impl BrowserProcess {
         Drained::Enough
     }
 
-    /// Moves what is there from stderr into the ring.
+    /// Moves available stderr output into the ring.
     pub(super) fn drain_stderr(&mut self) {
         let mut buffer = [0; 4096];
-        // A bound, so that a browser that only writes errors cannot keep us here.
+        // Bounded, so that a browser that never stops writing cannot block the loop.
         for _ in 0..64 {
             let Some(stderr) = &mut self.stderr else { return };
             match stderr.read(&mut buffer) {
@@ -157,18 +158,18 @@ impl BrowserProcess {
         }
     }
 
-    /// Asks who the browser is; the first response shows that it is up.
+    /// Sends `Browser.getVersion`. Its response shows that the browser is ready.
     pub(super) fn greet(&self) {
-        // A browser that is already gone shows itself by its end.
+        // A failed write means that the browser has ended, which `has_ended` reports.
         let _ = rustix::io::write(&self.to_browser, GREETING);
     }
 
-    /// Asks the browser to close; one that cannot hear it is killed later.
+    /// Sends `Browser.close`. A browser that does not read it is killed after the grace period.
     pub(super) fn ask_to_close(&self) {
         let _ = rustix::io::write(&self.to_browser, CLOSE);
     }
 
-    /// Whether the main process has ended; it is not reaped, so its number stays taken.
+    /// Whether the main process has ended. Does not reap it, so that its pid is not reused.
     pub(super) fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match rustix::process::waitid(WaitId::Pid(self.group()), options) {
@@ -177,17 +178,17 @@ impl BrowserProcess {
         }
     }
 
-    /// Kills everything in the browser's group.
+    /// Kills every process in the browser's group.
     pub(super) fn kill_group(&self) {
         let _ = rustix::process::kill_process_group(self.group(), Signal::KILL);
     }
 
-    /// Reaps the main process and verifies that nothing is left of its group (F46).
+    /// Reaps the main process and verifies that no process of its group is left (F46).
     ///
-    /// Waits only for our own child and its group, never for any child (F29).
-    /// Returns how the main process ended, or `None` when something is still there.
+    /// Waits only for the browser and its group, never for any child (F29).
+    /// Returns how the main process ended, or `None` if a process is left.
     pub(super) fn reap(&mut self) -> Option<String> {
-        // The unreaped leader keeps the group's number ours until here.
+        // Until here the unreaped leader prevents that the group id is reused.
         self.kill_group();
         let deadline = Instant::now() + limits::VERIFY_GONE;
         let mut ended = None;
@@ -196,7 +197,7 @@ impl BrowserProcess {
                 ended = self.child.try_wait().ok().flatten().map(|status| status.to_string());
             } else {
                 while let Ok(Some(_)) = rustix::process::waitpgid(self.group(), WaitOptions::NOHANG) {}
-                // In this order: once the group is gone, whoever left it is our child.
+                // In this order: once the group is gone, processes that left it are children of the keeper.
                 let group_is_gone =
                     rustix::process::test_kill_process_group(self.group()) == Err(Errno::SRCH);
                 if no_strays_left() && group_is_gone {
@@ -216,27 +217,27 @@ impl BrowserProcess {
     }
 }
 
-/// What a browser that ended within a moment has to say for itself.
+/// The launch error for a browser that ended immediately, with its stderr.
 fn ended_at_once(spec: &LaunchSpec, mut child: Child, stderr: Option<ChildStderr>) -> BrowserError {
-    // Not reaped yet, so the group's number is still its own.
+    // Not reaped yet, so the group id is still the browser's.
     let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
     let ended = child.wait().map(|status| status.to_string()).unwrap_or_default();
     let mut ring = StderrRing::default();
     let mut words = Vec::new();
     let bound = u64::try_from(limits::STDERR_RING_BYTES).unwrap_or(u64::MAX);
-    // Non-blocking: what is there now is all that is wanted.
+    // Non-blocking: read only the output that is available now.
     let _ = stderr.map(|stderr| stderr.take(bound).read_to_end(&mut words));
     ring.push(&words);
     let why = LaunchFault::Ended(ended);
     BrowserError::LaunchFailed { executable: spec.executable.clone(), why, stderr: ring.last_lines() }
 }
 
-/// Waits without anything to wait for.
+/// Sleeps.
 fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 
-/// Lets the browser's orphaned descendants become our children, so that they can be reaped.
+/// Makes this process the parent of the browser's orphaned descendants, so that it can reap them.
 #[cfg(target_os = "linux")]
 fn become_reaper() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -245,9 +246,9 @@ fn become_reaper() {
 #[cfg(not(target_os = "linux"))]
 fn become_reaper() {}
 
-/// Kills descendants that left the browser's group; says whether there are none.
+/// Kills descendants that left the browser's group. Returns whether there are none.
 ///
-/// Being our children, their numbers are theirs until we reap them.
+/// They are children of this process, so their pids are not reused before they are reaped here.
 #[cfg(target_os = "linux")]
 fn no_strays_left() -> bool {
     let own = std::process::id();
@@ -269,7 +270,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
     rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
 }
 
-/// One thread only, so nothing can be spawned between the two steps.
+/// The process has one thread, so no child can be spawned between the two steps and inherit the pipe.
 #[cfg(not(target_os = "linux"))]
 fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
     let (read, write) = rustix::pipe::pipe()?;

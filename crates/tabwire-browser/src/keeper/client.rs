@@ -1,4 +1,4 @@
-//! Talking to keepers: starting one, claiming its browser, stopping it.
+//! The client of keepers: starts a keeper, claims its browser, stops it.
 //!
 //! Blocking, with a deadline on every call; the daemon calls it from a blocking
 //! thread.
@@ -27,24 +27,24 @@ use crate::process::identity::ProcessIdentity;
 /// How long a keeper may take to end after it missed its start deadline.
 const KEEPER_END: Duration = Duration::from_secs(15);
 
-/// Longest outcome line a keeper prints: a descriptor, or a failure with stderr.
+/// Longest outcome line of a keeper: a descriptor, or a failure with stderr.
 const KEEP_OUTCOME_BYTES: usize = 256 * 1024;
 
-/// A browser's pipe, ours for as long as `control` is open.
+/// A browser's pipe, claimed for as long as `control` is open.
 ///
-/// Both ends are non-blocking. An earlier holder may have left half a frame in
-/// either direction, so a new one first writes a NUL, then a command with an id
-/// of its own, and ignores every frame until that id is answered. When `control`
-/// reports its end, the keeper is gone: drop both ends, or the browser stays.
+/// Both ends are non-blocking. An earlier holder may have left a partial frame in
+/// either direction. A new holder first writes a NUL, then a command with a unique
+/// id, and ignores every frame until the response to that id. When `control` reports
+/// end of file, the keeper is gone: drop both ends, or the browser keeps running.
 #[derive(Debug)]
 pub struct Claim {
-    /// Commands go in here.
+    /// Write end for commands.
     pub to_browser: OwnedFd,
-    /// Answers and events come out here.
+    /// Read end for responses and events.
     pub from_browser: OwnedFd,
     /// Closing it gives the browser back to its keeper.
     pub control: UnixStream,
-    /// What the last holder noted.
+    /// The CDP session that the last holder noted.
     pub control_session: Option<String>,
     /// The browser's main process.
     pub browser: ProcessIdentity,
@@ -55,25 +55,24 @@ pub struct Claim {
 /// How a keeper describes itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// The keeper's run; the same as in its descriptor, or it is another one.
+    /// The keeper's run. Another value than in the descriptor means another keeper.
     pub instance: InstanceId,
     /// The browser's main process.
     pub browser: ProcessIdentity,
-    /// What the browser is doing.
+    /// The state of the browser.
     pub state: KeeperState,
-    /// What the last holder noted.
+    /// The CDP session that the last holder noted.
     pub control_session: Option<String>,
 }
 
 /// Starts a keeper and waits until its browser can be claimed.
 ///
 /// `keep_arguments` make `self_exe` call [`crate::keeper::run`]. The keeper is a
-/// child that leads a session of its own and outlives us; while we live, a small
-/// thread waits for it, so that it never stays as a zombie.
+/// child process that leads its own session and can outlive this process. A thread
+/// waits for it, so that it does not stay as a zombie.
 ///
 /// # Errors
-/// When the browser cannot be started, or not before the deadline; nothing is
-/// left of it then.
+/// When the browser cannot be started before the deadline. Nothing is left of it then.
 pub fn spawn_keeper(
     self_exe: &Path,
     keep_arguments: &[&str],
@@ -82,7 +81,7 @@ pub fn spawn_keeper(
 ) -> Result<BrowserDescriptor, BrowserError> {
     let asked_at = Instant::now();
     let wrong = |action| move |error: std::io::Error| BrowserError::system(action, self_exe, error);
-    let text = serde_json::to_vec(request).map_err(|error| wrong("ask")(error.into()))?;
+    let text = serde_json::to_vec(request).map_err(|error| wrong("encode the request for")(error.into()))?;
     if text.len() > limits::KEEP_REQUEST_BYTES {
         let name = "launch".to_owned();
         return Err(BrowserError::OptionRefused { name, reason: "it is too long", can_be_allowed: false });
@@ -95,9 +94,9 @@ pub fn spawn_keeper(
         .stderr(Stdio::null())
         .spawn()
         .map_err(wrong("start a keeper with"))?;
-    // A keeper that does not read its request ends without an outcome, which is noticed below.
-    let told = keeper.stdin.take().map(|mut stdin| stdin.write_all(&text));
-    let outcome = match (told, keeper.stdout.take()) {
+    // A keeper that does not read its request ends without an outcome, which is handled below.
+    let written = keeper.stdin.take().map(|mut stdin| stdin.write_all(&text));
+    let outcome = match (written, keeper.stdout.take()) {
         (Some(Ok(())), Some(stdout)) => read_outcome(stdout.into(), deadline),
         _ => Ok(Vec::new()),
     };
@@ -118,7 +117,7 @@ pub fn spawn_keeper(
     }
 }
 
-/// Reads up to the end of the first line, or what there was before the end.
+/// Reads to the end of the first line, or to the end of file.
 fn read_outcome(stdout: OwnedFd, deadline: Instant) -> Result<Vec<u8>, Errno> {
     rustix::io::ioctl_fionbio(&stdout, true)?;
     let mut line = Vec::new();
@@ -144,12 +143,12 @@ fn read_outcome(stdout: OwnedFd, deadline: Instant) -> Result<Vec<u8>, Errno> {
     Ok(line)
 }
 
-/// Waits for a keeper in a thread of its own; ends it first when it missed its deadline.
+/// Waits for a keeper in a thread. Ends it first if it missed its deadline.
 ///
-/// The thread needs no joining: if we end first, the system adopts the keeper.
+/// The thread is not joined: if this process ends first, init adopts the keeper.
 fn reap_later(keeper: Child, end_it: bool) {
     if end_it {
-        // Our own unreaped child: the number is still its.
+        // The keeper is an unreaped child, so its pid cannot be reused.
         let _ = rustix::process::kill_process(Pid::from_child(&keeper), Signal::TERM);
     }
     let wait = move || {
@@ -166,13 +165,13 @@ fn reap_later(keeper: Child, end_it: bool) {
     let _ = std::thread::Builder::new().name("keeper-reaper".to_owned()).stack_size(64 * 1024).spawn(wait);
 }
 
-/// Asks a keeper who it is; a response is the only proof that it lives (F36).
+/// Requests a keeper's identity. Only a response proves that it lives (F36).
 ///
 /// # Errors
-/// When nobody answers before the deadline.
+/// When the keeper does not respond before the deadline.
 pub fn hello(socket: &Path, deadline: Instant) -> Result<Hello, BrowserError> {
     let mut control = Control::connect(socket, deadline)?;
-    match control.ask(&ControlRequest::Hello {})? {
+    match control.request(&ControlRequest::Hello {})? {
         ControlResponse::Hello { instance, browser, state, control_session, .. } => {
             Ok(Hello { instance, browser, state, control_session })
         }
@@ -180,13 +179,13 @@ pub fn hello(socket: &Path, deadline: Instant) -> Result<Hello, BrowserError> {
     }
 }
 
-/// Takes the browser's pipe for the holder.
+/// Claims the browser's pipe for the holder.
 ///
 /// # Errors
-/// `BUSY` while somebody else holds it, `BROWSER_GONE` when it is ending or gone.
+/// `BUSY` while another client holds it, `BROWSER_GONE` when the browser is ending or gone.
 pub fn claim(socket: &Path, holder: &InstanceId, deadline: Instant) -> Result<Claim, BrowserError> {
     let mut control = Control::connect(socket, deadline)?;
-    match control.ask(&ControlRequest::Claim { holder: holder.clone() })? {
+    match control.request(&ControlRequest::Claim { holder: holder.clone() })? {
         ControlResponse::Claimed { instance, browser, control_session } => {
             let mut descriptors = std::mem::take(&mut control.descriptors).into_iter();
             let (Some(to_browser), Some(from_browser)) = (descriptors.next(), descriptors.next()) else {
@@ -212,31 +211,31 @@ pub fn note_control_session(
     let stream =
         control.try_clone().map_err(|error| BrowserError::system("use", Path::new("control"), error))?;
     let mut control = Control::new(stream, Path::new("the claim"), deadline);
-    match control.ask(&ControlRequest::Note { control_session: control_session.map(str::to_owned) })? {
+    match control.request(&ControlRequest::Note { control_session: control_session.map(str::to_owned) })? {
         ControlResponse::Noted {} => Ok(()),
         other => Err(unexpected(other)),
     }
 }
 
-/// Ends the browser; returns when it is verified gone and its files are removed.
+/// Ends the browser. Returns when it is verified gone and its files are removed.
 ///
 /// # Errors
 /// When it is already gone, or is not gone before the deadline.
 pub fn stop(socket: &Path, grace: Option<Duration>, deadline: Instant) -> Result<(), BrowserError> {
     let mut control = Control::connect(socket, deadline)?;
     let grace_ms = grace.map(|grace| u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
-    match control.ask(&ControlRequest::Stop { grace_ms })? {
+    match control.request(&ControlRequest::Stop { grace_ms })? {
         ControlResponse::Stopped {} => Ok(()),
         other => Err(unexpected(other)),
     }
 }
 
-/// What the browser wrote to stderr lately.
+/// The latest stderr output of the browser.
 ///
 /// # Errors
 /// When the keeper does not respond.
 pub fn stderr(socket: &Path, deadline: Instant) -> Result<String, BrowserError> {
-    match Control::connect(socket, deadline)?.ask(&ControlRequest::Stderr {})? {
+    match Control::connect(socket, deadline)?.request(&ControlRequest::Stderr {})? {
         ControlResponse::Stderr { text } => Ok(text),
         other => Err(unexpected(other)),
     }
@@ -245,11 +244,11 @@ pub fn stderr(socket: &Path, deadline: Instant) -> Result<String, BrowserError> 
 fn unexpected(response: ControlResponse) -> BrowserError {
     match response {
         ControlResponse::Refused(failure) => failure.into(),
-        _ => BrowserError::Peer { peer: "The keeper", what: "an answer to another question" },
+        _ => BrowserError::Peer { peer: "The keeper", what: "the response to another request" },
     }
 }
 
-/// One conversation with a keeper.
+/// One control connection to a keeper.
 struct Control<'a> {
     stream: UnixStream,
     socket: &'a Path,
@@ -267,7 +266,7 @@ impl<'a> Control<'a> {
         let stream = unix_socket::connect(socket, deadline).map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => Self::gone(socket),
             ErrorKind::TimedOut => {
-                BrowserError::Timeout { what: "An answer of the keeper", after: Duration::ZERO }
+                BrowserError::Timeout { what: "A response of the keeper", after: Duration::ZERO }
             }
             _ => BrowserError::system("connect to", socket, error),
         })?;
@@ -278,18 +277,18 @@ impl<'a> Control<'a> {
         BrowserError::Gone { what: socket.display().to_string() }
     }
 
-    fn ask(&mut self, request: &ControlRequest) -> Result<ControlResponse, BrowserError> {
+    fn request(&mut self, request: &ControlRequest) -> Result<ControlResponse, BrowserError> {
         let mut line = serde_json::to_vec(request).map_err(|error| self.failed(error.into()))?;
         line.push(b'\n');
         self.stream.set_write_timeout(Some(self.time_left()?)).map_err(|error| self.failed(error))?;
         match self.stream.write_all(&line) {
-            // It may have refused us before it was asked; the reason is there to read.
+            // The keeper may have refused the connection before the request. Its reason can still be read.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(self.failed(error)),
             _ => {}
         }
         let response = self.read_line()?;
         serde_json::from_slice(&response)
-            .map_err(|_| BrowserError::Peer { peer: "The keeper", what: "an answer that is not valid" })
+            .map_err(|_| BrowserError::Peer { peer: "The keeper", what: "an invalid response" })
     }
 
     fn read_line(&mut self) -> Result<Vec<u8>, BrowserError> {
@@ -297,7 +296,7 @@ impl<'a> Control<'a> {
         let mut buffer = [0; 4096];
         while line.last() != Some(&b'\n') {
             self.stream.set_read_timeout(Some(self.time_left()?)).map_err(|error| self.failed(error))?;
-            // The descriptors come with the first bytes of a line.
+            // The descriptors arrive with the first bytes of a line.
             let read =
                 if line.is_empty() { self.receive(&mut buffer) } else { self.stream.read(&mut buffer) };
             match read {
@@ -307,7 +306,7 @@ impl<'a> Control<'a> {
                 Err(error) => return Err(self.failed(error)),
             }
             if line.len() > limits::CONTROL_RESPONSE_BYTES {
-                return Err(BrowserError::Peer { peer: "The keeper", what: "an answer that is too long" });
+                return Err(BrowserError::Peer { peer: "The keeper", what: "a response that is too long" });
             }
         }
         Ok(line)
@@ -340,7 +339,7 @@ impl<'a> Control<'a> {
 
     fn timed_out(&self) -> BrowserError {
         let after = self.deadline.saturating_duration_since(self.started);
-        BrowserError::Timeout { what: "An answer of the keeper", after }
+        BrowserError::Timeout { what: "A response of the keeper", after }
     }
 
     fn failed(&self, error: std::io::Error) -> BrowserError {

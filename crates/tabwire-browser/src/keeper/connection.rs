@@ -1,4 +1,4 @@
-//! One control connection: lines in, lines out, both bounded.
+//! One control connection. It carries lines, with a bounded buffer in both directions.
 
 use std::io::{ErrorKind, IoSlice, Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -11,64 +11,71 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use super::control_message::ControlResponse;
 use crate::limits;
 
-/// Tells connections apart; never reused.
+/// Identifies a connection. Keys are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ConnectionKey(pub(super) u64);
 
-/// What came in on a connection.
+/// The result of reading a connection.
 #[derive(Debug)]
 pub(super) enum Received {
-    /// Whole lines, possibly none yet.
+    /// Complete lines, possibly none yet.
     Lines(Vec<Vec<u8>>),
-    /// The other side left, or broke the rules.
+    /// The peer closed the connection, or sent too much.
     Closed,
 }
 
-/// One peer with our own user id.
+/// A connection to a peer with the keeper's user id.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) key: ConnectionKey,
-    /// Wants to hear when the browser is gone.
+    /// The peer waits for the browser's end (`stop`).
     pub(super) waits_for_stop: bool,
-    heard: Instant,
+    last_received_at: Instant,
     stream: UnixStream,
     input: Vec<u8>,
     output: Vec<u8>,
 }
 
 impl Connection {
-    /// Takes a connection if the peer has our own user id.
+    /// Accepts a connection if the peer has this process's user id.
     pub(super) fn accept(key: ConnectionKey, stream: UnixStream) -> Option<Self> {
         let ours = peer_uid(&stream)? == rustix::process::geteuid().as_raw();
         if !ours || stream.set_nonblocking(true).is_err() {
             return None;
         }
-        let heard = Instant::now();
-        Some(Self { key, waits_for_stop: false, heard, stream, input: Vec::new(), output: Vec::new() })
+        let last_received_at = Instant::now();
+        Some(Self {
+            key,
+            waits_for_stop: false,
+            last_received_at,
+            stream,
+            input: Vec::new(),
+            output: Vec::new(),
+        })
     }
 
-    /// When it last said something.
-    pub(super) fn heard(&self) -> Instant {
-        self.heard
+    /// When the peer last sent a line.
+    pub(super) fn last_received_at(&self) -> Instant {
+        self.last_received_at
     }
 
-    /// To wait on.
+    /// The descriptor for `poll`.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
 
-    /// Whether a response waits for the peer to read.
+    /// Whether bytes of a response are not sent yet.
     pub(super) fn has_output(&self) -> bool {
         !self.output.is_empty()
     }
 
-    /// Reads what is there.
+    /// Reads available bytes.
     pub(super) fn receive(&mut self) -> Received {
         let mut buffer = [0; 4096];
         loop {
             let read = self.stream.read(&mut buffer);
             if read.is_ok() {
-                self.heard = Instant::now();
+                self.last_received_at = Instant::now();
             }
             match read {
                 Ok(0) => return Received::Closed,
@@ -91,9 +98,9 @@ impl Connection {
         Received::Lines(lines)
     }
 
-    /// Queues a response and sends what can be sent; false when the peer is lost.
-    pub(super) fn send(&mut self, answer: &ControlResponse) -> bool {
-        let Some(line) = as_line(answer) else { return false };
+    /// Queues a response and sends as much as possible. False if the peer is lost.
+    pub(super) fn send(&mut self, response: &ControlResponse) -> bool {
+        let Some(line) = as_line(response) else { return false };
         if self.output.len() + line.len() > 2 * limits::CONTROL_RESPONSE_BYTES {
             return false;
         }
@@ -101,13 +108,13 @@ impl Connection {
         self.flush()
     }
 
-    /// Sends a response together with descriptors; false when the peer is lost.
+    /// Sends a response with file descriptors. False if the peer is lost.
     pub(super) fn send_with_descriptors(
         &mut self,
-        answer: &ControlResponse,
+        response: &ControlResponse,
         descriptors: &[BorrowedFd<'_>; 2],
     ) -> bool {
-        let Some(line) = as_line(answer) else { return false };
+        let Some(line) = as_line(response) else { return false };
         if self.has_output() {
             return false;
         }
@@ -123,7 +130,7 @@ impl Connection {
         self.flush()
     }
 
-    /// Sends what can be sent; false when the peer is lost.
+    /// Sends as much as possible. False if the peer is lost.
     pub(super) fn flush(&mut self) -> bool {
         while self.has_output() {
             match self.stream.write(&self.output) {
@@ -137,17 +144,17 @@ impl Connection {
         true
     }
 
-    /// Says a last thing, waiting a little for the peer to take it.
-    pub(super) fn say_farewell(mut self, answer: &ControlResponse, timeout: Duration) {
+    /// Sends a last response, and waits up to `timeout` for the peer to read it.
+    pub(super) fn send_last(mut self, response: &ControlResponse, timeout: Duration) {
         let blocking = self.stream.set_nonblocking(false).is_ok();
         if blocking && self.stream.set_write_timeout(Some(timeout)).is_ok() {
-            self.send(answer);
+            self.send(response);
         }
     }
 }
 
-fn as_line(answer: &ControlResponse) -> Option<Vec<u8>> {
-    let mut line = serde_json::to_vec(answer).ok()?;
+fn as_line(response: &ControlResponse) -> Option<Vec<u8>> {
+    let mut line = serde_json::to_vec(response).ok()?;
     line.push(b'\n');
     Some(line)
 }
@@ -162,10 +169,10 @@ fn peer_uid(stream: &UnixStream) -> Option<u32> {
 fn peer_uid(stream: &UnixStream) -> Option<u32> {
     use std::os::fd::AsRawFd as _;
     let (mut user, mut group) = (0, 0);
-    // SAFETY: the descriptor is open for the whole call, and both pointers are
-    // to initialised locals of the right type that outlive it.
-    let answered = unsafe { libc::getpeereid(stream.as_raw_fd(), &mut user, &mut group) };
-    (answered == 0).then_some(user)
+    // SAFETY: the descriptor is open for the whole call, and both pointers point to
+    // initialised local variables of the right type that outlive it.
+    let status = unsafe { libc::getpeereid(stream.as_raw_fd(), &mut user, &mut group) };
+    (status == 0).then_some(user)
 }
 
 #[cfg(test)]
@@ -183,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_whole_and_in_order() {
+    fn lines_are_received_complete_and_in_order() {
         let (mut peer, mut connection) = pair();
         peer.write_all(b"one\ntw").unwrap();
         assert!(matches!(connection.receive(), Received::Lines(lines) if lines == [b"one"]));
@@ -196,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_closes_the_connection() {
+    fn overlong_line_closes_the_connection() {
         let (mut peer, mut connection) = pair();
         let writer = std::thread::spawn(move || peer.write_all(&vec![b'x'; 4 * limits::CONTROL_LINE_BYTES]));
         loop {
@@ -210,10 +217,10 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_does_not_read_cannot_make_us_wait_or_grow() {
+    fn peer_that_does_not_read_causes_no_wait_and_no_growth() {
         let (mut peer, mut connection) = pair();
-        let answer = ControlResponse::Stderr { text: "x".repeat(limits::STDERR_RING_BYTES) };
-        let sent = (0..1000).take_while(|_| connection.send(&answer)).count();
+        let response = ControlResponse::Stderr { text: "x".repeat(limits::STDERR_RING_BYTES) };
+        let sent = (0..1000).take_while(|_| connection.send(&response)).count();
         assert!(sent < 1000 && connection.has_output());
         let mut taken = vec![0; 1000];
         peer.read_exact(&mut taken).unwrap();

@@ -1,54 +1,54 @@
-//! What is said on a keeper's socket: one JSON object a line. Knows no sockets.
+//! The messages on a keeper's socket: one JSON object per line.
 
 use serde::{Deserialize, Serialize};
 use tabwire_api::{Failure, InstanceId};
 
 use crate::process::identity::ProcessIdentity;
 
-/// What a keeper can be asked.
+/// A request to a keeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ControlRequest {
-    /// Who are you and how is the browser?
+    /// Requests the keeper's identity and the browser's state.
     Hello {},
-    /// Give me the browser's pipe, for as long as this connection lives.
+    /// Claims the browser's pipe for as long as this connection is open.
     Claim {
-        /// Who asks; shown to others who are refused.
+        /// The client that claims. Shown to other clients whose claim is refused.
         holder: InstanceId,
     },
-    /// Remember this for the next holder; only the holder may say it.
+    /// Stores a note for the next holder. Only the holder may send it.
     Note {
-        /// The holder's own browser-level cdp session, or nothing.
+        /// The holder's browser-level CDP session, if any.
         control_session: Option<String>,
     },
-    /// End the browser and answer when it is verified gone.
+    /// Ends the browser. The response comes when it is verified gone.
     Stop {
-        /// How long it may take to close by itself; the launch's own when absent.
+        /// How long the browser may take to close before it is killed. Default: the value of the launch.
         #[serde(default)]
         grace_ms: Option<u64>,
     },
-    /// What did the browser write to stderr lately?
+    /// Requests the latest stderr output of the browser.
     Stderr {},
 }
 
-/// What a keeper answers.
+/// A response of a keeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ControlResponse {
-    /// Who the keeper is and how the browser is.
+    /// The keeper's identity and the browser's state.
     Hello {
-        /// The keeper's run; compare it with the descriptor's.
+        /// The keeper's run, to compare with the descriptor.
         instance: InstanceId,
-        /// The browser's pid, for reading.
+        /// The browser's pid, for display.
         browser_pid: i32,
-        /// The browser, for signalling.
+        /// The browser's process, for signals.
         browser: ProcessIdentity,
-        /// What the browser is doing.
+        /// The state of the browser.
         state: KeeperState,
         /// The note of the last holder.
         control_session: Option<String>,
     },
-    /// The pipe's two ends come with this line: first to the browser, then from it.
+    /// The pipe's two ends arrive with this line: first the write end, then the read end.
     Claimed {
         /// The keeper's run.
         instance: InstanceId,
@@ -57,28 +57,28 @@ pub enum ControlResponse {
         /// The note of the last holder.
         control_session: Option<String>,
     },
-    /// The note is kept.
+    /// The note is stored.
     Noted {},
-    /// The browser is verified gone, and its files with it.
+    /// The browser is verified gone and its files are removed.
     Stopped {},
-    /// The latest of the browser's stderr.
+    /// The latest stderr output of the browser.
     Stderr {
-        /// As text; what is no UTF-8 is replaced.
+        /// As text. Invalid UTF-8 is replaced.
         text: String,
     },
-    /// It cannot be done.
+    /// The request failed.
     Refused(Failure),
 }
 
-/// What a kept browser is doing.
+/// The state of a kept browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeeperState {
-    /// It has not answered yet.
+    /// It has not responded yet.
     Starting,
-    /// It runs and nobody holds it.
+    /// It runs without a holder.
     Unclaimed,
-    /// It runs and somebody holds it.
+    /// It runs with a holder.
     Claimed,
     /// It is being ended.
     Stopping,

@@ -1,5 +1,5 @@
-//! The file that describes a running browser: its keeper, its socket, its profile. It may be stale: only a handshake proves
-//! that the browser lives.
+//! The file that describes a running browser: its keeper, socket and profile. It can be stale: only a handshake with
+//! the keeper proves that the browser lives.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ const FORMAT: u32 = 1;
 /// One launched browser as its keeper describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrowserDescriptor {
-    /// Version of this format; another one is not read.
+    /// Version of this format. Files of other versions are refused.
     pub format: u32,
-    /// The browser's name, also in the file names.
+    /// The browser's id, also part of the file names.
     pub id: BrowserId,
-    /// The keeper's run; its handshake must say the same.
+    /// The keeper's run. The handshake must return the same.
     pub instance: InstanceId,
     /// The process that keeps the browser.
     pub keeper: ProcessIdentity,
@@ -33,12 +33,12 @@ pub struct BrowserDescriptor {
     pub browser: ProcessIdentity,
     /// The program that was started.
     pub executable: PathBuf,
-    /// What the browser calls itself, such as `Chrome/156.0.8078.79`.
+    /// The product name, such as `Chrome/156.0.8078.79`.
     #[serde(default)]
     pub version: Option<String>,
     /// The profile directory.
     pub profile: PathBuf,
-    /// Whether the profile goes with the browser.
+    /// Whether the profile is removed with the browser.
     pub temporary: bool,
     /// How the browser is reached.
     pub upstream: UpstreamKind,
@@ -46,38 +46,38 @@ pub struct BrowserDescriptor {
     pub socket: PathBuf,
     /// With or without a window.
     pub display: Display,
-    /// The debugging port that was asked for.
+    /// The requested debugging port.
     #[serde(default)]
     pub debugging_port: Option<u16>,
-    /// Tells apart launches with different options.
+    /// Digest of the launch options, to compare launches.
     pub options_digest: String,
     /// When it was started, in milliseconds since 1970.
     pub created_at: u64,
-    /// What the user should be told about this launch.
+    /// Warnings about this launch for the user.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// Words of the launcher's own, such as a session's name; not read here.
+    /// Labels of the caller, such as the session's name. Not read here.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
 }
 
 impl BrowserDescriptor {
-    /// The version of the format to fill in.
+    /// The current version of the format.
     pub const FORMAT: u32 = FORMAT;
 
-    /// Where the descriptor of a browser is kept in a descriptor directory.
+    /// The path of a browser's descriptor.
     #[must_use]
     pub fn file(directory: &Path, id: &BrowserId) -> PathBuf {
         directory.join(format!("{id}.json"))
     }
 
-    /// Where the socket of a browser's keeper is kept in a descriptor directory.
+    /// The path of the socket of a browser's keeper.
     #[must_use]
     pub fn socket_file(directory: &Path, id: &BrowserId) -> PathBuf {
         directory.join(format!("{id}.sock"))
     }
 
-    /// Reads a descriptor, however damaged the file may be.
+    /// Reads a descriptor. Accepts any file content without panicking.
     ///
     /// # Errors
     /// When the file cannot be read, is too large, malformed or of another version.
@@ -94,7 +94,7 @@ impl BrowserDescriptor {
     /// Replaces the descriptor in a descriptor directory.
     ///
     /// # Errors
-    /// When it cannot be written; an earlier one is then intact.
+    /// When it cannot be written. An earlier file is unchanged then.
     pub fn write(&self, directory: &Path) -> Result<(), BrowserError> {
         let path = Self::file(directory, &self.id);
         let content =
@@ -103,7 +103,7 @@ impl BrowserDescriptor {
     }
 }
 
-/// Whether a browser's name is safe in a file name.
+/// Whether a browser's id is safe in a file name.
 pub(crate) fn is_file_name(id: &BrowserId) -> bool {
     tabwire_api::SessionName::new(id.as_str()).is_ok()
 }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_round_trips_and_no_damage_makes_it_panic() {
+    fn descriptor_round_trips_and_damaged_files_are_errors() {
         let home = tempfile::tempdir().unwrap();
         descriptor().write(home.path()).unwrap();
         let path = BrowserDescriptor::file(home.path(), &BrowserId::new("b1"));

@@ -1,11 +1,11 @@
-//! Descriptors this process was given without asking. Knows only how not to pass them on.
+//! Keeps descriptors that this process inherited from reaching the browser.
 
 use std::fs;
 use std::os::fd::{BorrowedFd, RawFd};
 
 use rustix::io::FdFlags;
 
-/// Where the system lists our own open descriptors.
+/// The directory that lists the open descriptors of this process.
 #[cfg(target_os = "linux")]
 const LISTING: &str = "/proc/self/fd";
 #[cfg(not(target_os = "linux"))]
@@ -16,9 +16,9 @@ const FIRST: RawFd = 3;
 
 /// Marks every inherited descriptor to be closed in the browser.
 ///
-/// Whoever started us may have leaked files, sockets or locks to us, and a web
-/// browser is the last program that should get them. Called before anything of
-/// our own is open, with one thread.
+/// The process that started this one may have leaked files, sockets or locks, which a
+/// web browser must not receive. Call it before this process opens descriptors and
+/// starts threads.
 #[expect(unsafe_code, reason = "an inherited descriptor has no owner to borrow it from")]
 pub(super) fn keep_from_children() {
     let Ok(listing) = fs::read_dir(LISTING) else { return };

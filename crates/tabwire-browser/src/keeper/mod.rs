@@ -1,8 +1,8 @@
-//! The body of `tabwire keep`: one process that owns one browser.
+//! The keeper (`tabwire keep`): one process that owns one browser.
 //!
-//! It starts the browser, hands its pipe to whoever holds the claim, drains the
-//! pipe while nobody does, ends the browser when it is not wanted any more and
-//! cleans up behind it. It never reads a protocol message beyond the greeting.
+//! It starts the browser, gives its pipe to the client that holds the claim, reads and
+//! discards the pipe's output while there is no holder, ends the browser after the linger
+//! time and removes its files. Of CDP it parses only the first response.
 
 mod browser_process;
 pub mod client;
@@ -27,13 +27,12 @@ use crate::error::BrowserError;
 /// Keeps one browser from its start to its end.
 ///
 /// Reads one [`KeepRequest`] from `input` (the process's stdin), writes one line
-/// with the [`KeepOutcome`] to `output` (its stdout), then lets go of stdin,
-/// stdout and stderr and serves until the browser is gone. Must be called in a
-/// process of its own with one thread: it takes over signals, the session and
-/// the standard streams.
+/// with the [`KeepOutcome`] to `output` (its stdout), then closes stdin, stdout and
+/// stderr and serves until the browser is gone. Call it in a process of its own with
+/// one thread: it takes over signals, the session and the standard streams.
 ///
 /// # Errors
-/// When the browser could not be started; the outcome has then been written.
+/// When the browser could not be started. The outcome is written then, too.
 pub fn run(input: impl Read, mut output: impl Write) -> Result<(), BrowserError> {
     inherited::keep_from_children();
     let started = signals::Signals::register()
@@ -46,21 +45,22 @@ pub fn run(input: impl Read, mut output: impl Write) -> Result<(), BrowserError>
             (Err(failure.clone()), KeepOutcome::Failed(failure))
         }
     };
-    // Whoever asked may be gone already; then linger decides, as for any unclaimed browser.
+    // The process that requested the browser may have ended. Then the linger time applies, as for any unclaimed
+    // browser.
     let _ = outcome.write(&mut output);
     drop(output);
     let keeper = keeper?;
-    let _ = let_go_of_standard_streams();
+    let _ = redirect_standard_streams();
     keeper.serve();
     Ok(())
 }
 
-fn let_go_of_standard_streams() -> Result<(), BrowserError> {
+fn redirect_standard_streams() -> Result<(), BrowserError> {
     let path = Path::new("/dev/null");
     let wrong = |errno: rustix::io::Errno| BrowserError::system("open", path, errno);
     let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
-    let nothing = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(wrong)?;
-    rustix::stdio::dup2_stdin(&nothing).map_err(wrong)?;
-    rustix::stdio::dup2_stdout(&nothing).map_err(wrong)?;
-    rustix::stdio::dup2_stderr(&nothing).map_err(wrong)
+    let null = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(wrong)?;
+    rustix::stdio::dup2_stdin(&null).map_err(wrong)?;
+    rustix::stdio::dup2_stdout(&null).map_err(wrong)?;
+    rustix::stdio::dup2_stderr(&null).map_err(wrong)
 }

@@ -1,5 +1,5 @@
-//! The keeper's loop: one thread, one `poll`, until the browser is gone.
-//! Knows no protocol message beyond the browser's first response.
+//! The keeper's event loop: one thread around `poll`, until the browser is gone.
+//! Of CDP it parses only the browser's first response.
 
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
@@ -12,43 +12,43 @@ use super::connection::{Connection, ConnectionKey, Received};
 use super::control_message::{ControlRequest, ControlResponse, KeeperState};
 use super::keep_request::KeepRequest;
 use super::signals::Signals;
-use super::start::Traces;
+use super::start::BrowserFiles;
 use crate::error::{BrowserError, LaunchFault};
 use crate::launch::spec::LaunchSpec;
 use crate::limits;
 
-/// How long a control connection may be silent unless it holds or awaits something.
+/// How long a control connection may be silent, unless it holds the claim or waits for `stop`.
 const CONTROL_IDLE: Duration = Duration::from_secs(60);
 
 /// Longest note a holder may leave for the next one.
 const CONTROL_SESSION_BYTES: usize = 256;
 
-/// Bytes read from a starting browser before its greeting is given up on.
+/// Most bytes that are read from a starting browser before its first complete frame.
 const GREETING_BYTES: usize = 1024 * 1024;
 
-/// What the browser is doing.
+/// The state of the browser.
 #[derive(Debug)]
 enum Phase {
-    /// It has not answered yet; what it said so far.
+    /// It has not responded yet. `greeting` is its output so far.
     Starting { until: Instant, greeting: Vec<u8> },
-    /// It runs.
+    /// It has responded.
     Running,
-    /// It was asked to close and is killed at that time.
+    /// `Browser.close` was sent. It is killed at `kill_at`.
     Closing { kill_at: Instant },
-    /// It was killed; if it is still there at that time we give up.
+    /// It was killed. If it still exists at `give_up_at`, the keeper reports a failure.
     Killed { give_up_at: Instant },
     /// Its main process has ended, or cannot be ended.
     Ended,
 }
 
-/// Who has the browser's pipe.
+/// Which connection holds the browser's pipe.
 #[derive(Debug)]
-enum Holding {
-    Nobody { since: Instant },
-    Holder { connection: ConnectionKey, holder: InstanceId },
+enum ClaimState {
+    Unclaimed { since: Instant },
+    Claimed { connection: ConnectionKey, holder: InstanceId },
 }
 
-/// What `poll` found ready.
+/// A descriptor that `poll` reported as ready.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Stop,
@@ -59,28 +59,28 @@ enum Source {
     Connection(ConnectionKey),
 }
 
-/// What is left of a browser that did not come up.
+/// The remains of a browser that did not start.
 #[derive(Debug)]
 pub(super) struct Abandoned {
     pub(super) spec: LaunchSpec,
     /// How its main process ended.
     pub(super) ended: Option<String>,
-    /// Its last words.
+    /// The last lines of its stderr.
     pub(super) stderr: String,
 }
 
-/// One browser and everything around it.
+/// The state of a keeper: one browser, its control connections and its files.
 #[derive(Debug)]
 pub(super) struct Keeper {
     request: KeepRequest,
     browser: BrowserProcess,
     listener: UnixListener,
     signals: Signals,
-    traces: Traces,
+    files: BrowserFiles,
     phase: Phase,
-    holding: Holding,
+    claim_state: ClaimState,
     control_session: Option<String>,
-    /// False once the browser has closed its side, which `poll` would report for ever.
+    /// False once the browser has closed its end. `poll` would report that end of file again and again.
     output_is_open: bool,
     connections: Vec<Connection>,
     next_key: u64,
@@ -92,7 +92,7 @@ impl Keeper {
         browser: BrowserProcess,
         listener: UnixListener,
         signals: Signals,
-        traces: Traces,
+        files: BrowserFiles,
     ) -> Self {
         let now = Instant::now();
         Self {
@@ -100,9 +100,9 @@ impl Keeper {
             browser,
             listener,
             signals,
-            traces,
+            files,
             phase: Phase::Starting { until: now + limits::START_DEADLINE, greeting: Vec::new() },
-            holding: Holding::Nobody { since: now },
+            claim_state: ClaimState::Unclaimed { since: now },
             control_session: None,
             output_is_open: true,
             connections: Vec::new(),
@@ -110,21 +110,21 @@ impl Keeper {
         }
     }
 
-    /// What the browser leaves on disk.
-    pub(super) fn traces(&self) -> &Traces {
-        &self.traces
+    /// The browser's files.
+    pub(super) fn files(&self) -> &BrowserFiles {
+        &self.files
     }
 
-    /// Greets the browser and returns what it calls itself.
+    /// Waits for the browser's first response and returns its product name.
     pub(super) fn wait_until_ready(&mut self) -> Result<String, LaunchFault> {
         self.browser.greet();
         loop {
             match &self.phase {
                 Phase::Starting { until, greeting } => {
-                    if let Some(answer) = first_frame(greeting) {
-                        let product = product(answer).ok_or(LaunchFault::NotCdp)?;
+                    if let Some(response) = first_frame(greeting) {
+                        let product = product(response).ok_or(LaunchFault::NotCdp)?;
                         self.phase = Phase::Running;
-                        self.holding = Holding::Nobody { since: Instant::now() };
+                        self.claim_state = ClaimState::Unclaimed { since: Instant::now() };
                         return Ok(product);
                     }
                     if Instant::now() >= *until {
@@ -141,9 +141,9 @@ impl Keeper {
         }
     }
 
-    /// Ends a browser that did not come up; returns what is needed to say why.
+    /// Ends a browser that did not start. Returns what the error needs.
     pub(super) fn abandon(mut self) -> Abandoned {
-        // Called off by a signal: it may be writing its profile, so it is asked first (F27).
+        // Stopped by a signal: the browser may be writing its profile, so it gets time to close (F27).
         while matches!(self.phase, Phase::Closing { .. }) {
             self.turn();
         }
@@ -153,7 +153,7 @@ impl Keeper {
         Abandoned { spec: self.request.spec, ended, stderr }
     }
 
-    /// Serves until the browser is gone, then removes its traces.
+    /// Serves until the browser is gone, then removes its files.
     pub(super) fn serve(mut self) {
         while !matches!(self.phase, Phase::Ended) {
             self.turn();
@@ -163,23 +163,23 @@ impl Keeper {
     }
 
     fn finish(&mut self, gone: bool) {
-        let answer = if gone {
-            self.traces.remove();
+        let response = if gone {
+            self.files.remove();
             ControlResponse::Stopped {}
         } else {
             // The descriptor and profile stay: the browser may still be using them.
-            let _ = std::fs::remove_file(&self.traces.socket);
-            let failure = Failure::new(ErrorCode::Timeout, "The browser was killed and is still there.");
+            let _ = std::fs::remove_file(&self.files.socket);
+            let failure = Failure::new(ErrorCode::Timeout, "The browser was killed and still runs.");
             ControlResponse::Refused(
-                failure.with_remedy("Look for a process stuck in the kernel, and restart the machine."),
+                failure.with_remedy("A browser process hangs in the kernel. Restart the machine to end it."),
             )
         };
         for connection in self.connections.drain(..).filter(|connection| connection.waits_for_stop) {
-            connection.say_farewell(&answer, Duration::from_secs(1));
+            connection.send_last(&response, Duration::from_secs(1));
         }
     }
 
-    /// Waits for something to happen and deals with it.
+    /// Waits for events and handles them.
     fn turn(&mut self) {
         for (source, flags) in self.wait() {
             match source {
@@ -188,14 +188,14 @@ impl Keeper {
                 Source::Output => self.take_output(),
                 Source::Stderr => self.browser.drain_stderr(),
                 Source::Listener => self.accept(),
-                Source::Connection(key) => self.converse(key, flags),
+                Source::Connection(key) => self.serve_connection(key, flags),
             }
         }
         if self.browser.has_ended() {
             self.take_output();
             self.phase = Phase::Ended;
         }
-        self.keep_time();
+        self.handle_deadlines();
     }
 
     fn wait(&self) -> Vec<(Source, PollFlags)> {
@@ -222,7 +222,7 @@ impl Keeper {
         let timeout = self
             .next_deadline()
             .and_then(|deadline| Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok());
-        // Interrupted or out of memory: the next turn asks again.
+        // Interrupted or out of memory: the next turn polls again.
         let ready = rustix::event::poll(&mut descriptors, timeout.as_ref()).unwrap_or(0);
         if ready == 0 {
             return Vec::new();
@@ -232,14 +232,14 @@ impl Keeper {
     }
 
     fn drains_output(&self) -> bool {
-        self.output_is_open && matches!(self.holding, Holding::Nobody { .. })
+        self.output_is_open && matches!(self.claim_state, ClaimState::Unclaimed { .. })
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let phase = match (&self.phase, &self.holding) {
+        let phase = match (&self.phase, &self.claim_state) {
             (Phase::Starting { until, .. }, _) => Some(*until),
-            (Phase::Running, Holding::Nobody { since }) => Some(*since + self.linger()),
-            (Phase::Running, Holding::Holder { .. }) => None,
+            (Phase::Running, ClaimState::Unclaimed { since }) => Some(*since + self.linger()),
+            (Phase::Running, ClaimState::Claimed { .. }) => None,
             (Phase::Closing { kill_at }, _) => Some(*kill_at),
             (Phase::Killed { give_up_at }, _) => Some(*give_up_at),
             (Phase::Ended, _) => Some(Instant::now()),
@@ -248,25 +248,25 @@ impl Keeper {
         phase.into_iter().chain(idle).min()
     }
 
-    /// When a connection that holds nothing and waits for nothing is closed.
+    /// When an idle connection is closed; `None` for one that holds the claim or waits for `stop`.
     fn idle_deadline(&self, connection: &Connection) -> Option<Instant> {
         let is_holder = self.is_holder(connection.key);
-        (!is_holder && !connection.waits_for_stop).then(|| connection.heard() + CONTROL_IDLE)
+        (!is_holder && !connection.waits_for_stop).then(|| connection.last_received_at() + CONTROL_IDLE)
     }
 
     fn is_holder(&self, key: ConnectionKey) -> bool {
-        matches!(&self.holding, Holding::Holder { connection, .. } if *connection == key)
+        matches!(&self.claim_state, ClaimState::Claimed { connection, .. } if *connection == key)
     }
 
     fn linger(&self) -> Duration {
-        // A cap, because adding centuries to an instant would panic.
+        // Capped, because adding a very long duration to an `Instant` panics.
         Duration::from_millis(self.request.spec.linger_ms).min(limits::LONGEST_LINGER)
     }
 
-    fn keep_time(&mut self) {
+    fn handle_deadlines(&mut self) {
         let now = Instant::now();
-        match (&self.phase, &self.holding) {
-            (Phase::Running, Holding::Nobody { since }) if now >= *since + self.linger() => {
+        match (&self.phase, &self.claim_state) {
+            (Phase::Running, ClaimState::Unclaimed { since }) if now >= *since + self.linger() => {
                 self.begin_closing(None);
             }
             (Phase::Closing { kill_at }, _) if now >= *kill_at => {
@@ -287,7 +287,7 @@ impl Keeper {
         }
     }
 
-    /// Asks the browser to close, or shortens how long it still has.
+    /// Sends `Browser.close`, or shortens the grace period if that was done.
     fn begin_closing(&mut self, grace: Option<Duration>) {
         let own = Duration::from_millis(self.request.spec.close_grace_ms);
         let kill_at = Instant::now() + grace.unwrap_or(own).min(limits::LONGEST_CLOSE_GRACE);
@@ -301,7 +301,7 @@ impl Keeper {
         }
     }
 
-    /// The first signal asks nicely, a second one does not wait (F27).
+    /// The first stop signal closes the browser, a second one kills it (F27).
     fn stop_signals(&mut self) {
         let asked_before = matches!(self.phase, Phase::Closing { .. });
         let asked_now = self.signals.take_stops();
@@ -313,7 +313,7 @@ impl Keeper {
         }
     }
 
-    /// Drains what the browser wrote; only its greeting is of interest.
+    /// Reads the browser's output. Keeps it only until the first response.
     fn take_output(&mut self) {
         if !self.drains_output() {
             return;
@@ -334,11 +334,11 @@ impl Keeper {
             self.next_key += 1;
             let Some(mut connection) = Connection::accept(key, stream) else { continue };
             if self.is_full() {
-                self.notice_departures();
+                self.drop_closed_connections();
             }
             if self.is_full() {
-                // Said, not just closed: silence would look like a keeper that is gone.
-                connection.send(&refused(ErrorCode::Busy, "Too many are talking to this browser's keeper."));
+                // A closed connection without a response would look like a keeper that is gone.
+                connection.send(&refused(ErrorCode::Busy, "The browser's keeper has too many connections."));
             } else {
                 self.connections.push(connection);
             }
@@ -349,15 +349,15 @@ impl Keeper {
         self.connections.len() >= limits::CONTROL_CONNECTIONS
     }
 
-    /// Hears everybody now, so that who has just left does not keep a newcomer out.
-    fn notice_departures(&mut self) {
+    /// Reads all connections now, so that closed ones do not count against the limit for a new one.
+    fn drop_closed_connections(&mut self) {
         let keys: Vec<_> = self.connections.iter().map(|connection| connection.key).collect();
         for key in keys {
-            self.converse(key, PollFlags::IN);
+            self.serve_connection(key, PollFlags::IN);
         }
     }
 
-    fn converse(&mut self, key: ConnectionKey, flags: PollFlags) {
+    fn serve_connection(&mut self, key: ConnectionKey, flags: PollFlags) {
         let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key) else {
             return;
         };
@@ -372,25 +372,27 @@ impl Keeper {
             Received::Closed => return self.drop_connection(key),
         };
         for line in lines {
-            let answered = match serde_json::from_slice(&line) {
-                Ok(request) => self.answer(key, request),
-                Err(_) => self
-                    .send(key, &refused(ErrorCode::UnknownMethod, "The keeper does not know that request.")),
+            let is_sent = match serde_json::from_slice(&line) {
+                Ok(request) => self.handle(key, request),
+                Err(_) => self.send(
+                    key,
+                    &refused(ErrorCode::UnknownMethod, "The keeper does not support that request."),
+                ),
             };
-            if !answered {
+            if !is_sent {
                 return self.drop_connection(key);
             }
         }
     }
 
-    fn send(&mut self, key: ConnectionKey, answer: &ControlResponse) -> bool {
+    fn send(&mut self, key: ConnectionKey, response: &ControlResponse) -> bool {
         let connection = self.connections.iter_mut().find(|connection| connection.key == key);
-        connection.is_some_and(|connection| connection.send(answer))
+        connection.is_some_and(|connection| connection.send(response))
     }
 
-    /// Answers one request; false when the connection is of no more use.
-    fn answer(&mut self, key: ConnectionKey, request: ControlRequest) -> bool {
-        let answer = match request {
+    /// Handles one request. False if the connection is lost.
+    fn handle(&mut self, key: ConnectionKey, request: ControlRequest) -> bool {
+        let response = match request {
             ControlRequest::Hello {} => self.hello(),
             ControlRequest::Claim { holder } => return self.claim(key, holder),
             ControlRequest::Note { control_session } => self.note(key, control_session),
@@ -407,14 +409,14 @@ impl Keeper {
                 ControlResponse::Stderr { text: self.browser.ring().text() }
             }
         };
-        self.send(key, &answer)
+        self.send(key, &response)
     }
 
     fn hello(&self) -> ControlResponse {
-        let state = match (&self.phase, &self.holding) {
+        let state = match (&self.phase, &self.claim_state) {
             (Phase::Starting { .. }, _) => KeeperState::Starting,
-            (Phase::Running, Holding::Nobody { .. }) => KeeperState::Unclaimed,
-            (Phase::Running, Holding::Holder { .. }) => KeeperState::Claimed,
+            (Phase::Running, ClaimState::Unclaimed { .. }) => KeeperState::Unclaimed,
+            (Phase::Running, ClaimState::Claimed { .. }) => KeeperState::Claimed,
             _ => KeeperState::Stopping,
         };
         let browser = self.browser.identity();
@@ -429,9 +431,9 @@ impl Keeper {
 
     fn claim(&mut self, key: ConnectionKey, holder: InstanceId) -> bool {
         let id = self.request.spec.id.to_string();
-        let refusal = match (&self.phase, &self.holding) {
-            (Phase::Running, Holding::Nobody { .. }) => None,
-            (Phase::Running, Holding::Holder { holder, .. }) => {
+        let refusal = match (&self.phase, &self.claim_state) {
+            (Phase::Running, ClaimState::Unclaimed { .. }) => None,
+            (Phase::Running, ClaimState::Claimed { holder, .. }) => {
                 Some(BrowserError::Busy { browser: id, holder: holder.to_string() })
             }
             (Phase::Starting { .. }, _) => {
@@ -442,19 +444,19 @@ impl Keeper {
         if let Some(refusal) = refusal {
             return self.send(key, &ControlResponse::Refused(refusal.into()));
         }
-        let answer = ControlResponse::Claimed {
+        let response = ControlResponse::Claimed {
             instance: self.request.instance.clone(),
             browser: self.browser.identity(),
             control_session: self.control_session.clone(),
         };
-        // From here on the bytes are the holder's.
+        // Later bytes belong to the holder.
         self.take_output();
         let ends = self.browser.ends();
         let connection = self.connections.iter_mut().find(|connection| connection.key == key);
         let handed_over =
-            connection.is_some_and(|connection| connection.send_with_descriptors(&answer, &ends));
+            connection.is_some_and(|connection| connection.send_with_descriptors(&response, &ends));
         if handed_over {
-            self.holding = Holding::Holder { connection: key, holder };
+            self.claim_state = ClaimState::Claimed { connection: key, holder };
         }
         handed_over
     }
@@ -477,7 +479,7 @@ impl Keeper {
         self.connections.retain(|connection| connection.key != key);
         if self.is_holder(key) {
             self.browser.take_back();
-            self.holding = Holding::Nobody { since: Instant::now() };
+            self.claim_state = ClaimState::Unclaimed { since: Instant::now() };
         }
     }
 }
@@ -486,14 +488,14 @@ fn refused(code: ErrorCode, message: &str) -> ControlResponse {
     ControlResponse::Refused(Failure::new(code, message))
 }
 
-/// The bytes before the first NUL, when there is one.
+/// The bytes before the first NUL, if there is one.
 fn first_frame(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.iter().position(|byte| *byte == 0)?;
     bytes.get(..end)
 }
 
-/// What the browser calls itself in its response to the greeting.
-fn product(answer: &[u8]) -> Option<String> {
-    let answer: serde_json::Value = serde_json::from_slice(answer).ok()?;
-    Some(answer.get("result")?.get("product")?.as_str()?.chars().take(200).collect())
+/// The product name in the response to `Browser.getVersion`.
+fn product(response: &[u8]) -> Option<String> {
+    let response: serde_json::Value = serde_json::from_slice(response).ok()?;
+    Some(response.get("result")?.get("product")?.as_str()?.chars().take(200).collect())
 }

@@ -1,4 +1,4 @@
-//! Signals as bytes on sockets that `poll` can wait for. Knows not what they lead to.
+//! Turns signals into bytes on sockets, so that `poll` can wait for them.
 
 use std::io::{ErrorKind, Read as _};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
 use crate::error::BrowserError;
 
-/// The signals a keeper listens to, for the rest of its life.
+/// The signals that a keeper handles until it exits.
 #[derive(Debug)]
 pub(super) struct Signals {
     stop: UnixStream,
@@ -33,7 +33,7 @@ impl Signals {
         Ok(Self { stop, child })
     }
 
-    /// Readable when somebody wants the keeper to end.
+    /// Readable after SIGTERM, SIGINT or SIGHUP.
     pub(super) fn stop(&self) -> BorrowedFd<'_> {
         self.stop.as_fd()
     }
@@ -43,12 +43,12 @@ impl Signals {
         self.child.as_fd()
     }
 
-    /// How often we were asked to end since the last call.
+    /// The number of stop signals since the last call.
     pub(super) fn take_stops(&self) -> usize {
         drain(&self.stop)
     }
 
-    /// Forgets that a child has ended.
+    /// Clears the readiness of `child`.
     pub(super) fn clear_child(&self) {
         drain(&self.child);
     }

@@ -1,4 +1,4 @@
-//! From a request to a browser that answers, or to nothing at all.
+//! Starts the browser of a keep request and waits until it responds. Leaves no files or processes if that fails.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -22,20 +22,20 @@ use crate::profile::lock::{LockState, lock_state, remove_stale_lock};
 use crate::profile::preferences;
 use crate::profile::{make_temporary, refuse_default_profile, remove_temporary, temporary_home};
 
-/// Everything a browser leaves on disk, removed with it.
+/// The files of a browser, removed with it.
 #[derive(Debug)]
-pub(super) struct Traces {
+pub(super) struct BrowserFiles {
     pub(super) directory: PathBuf,
     pub(super) socket: PathBuf,
     pub(super) descriptor: PathBuf,
     pub(super) temporary: Option<PathBuf>,
 }
 
-impl Traces {
-    /// Removes them, in an order that lets a sweep finish an interrupted removal.
+impl BrowserFiles {
+    /// Removes the files, in an order that lets a sweep finish an interrupted removal.
     ///
-    /// The socket goes last: a sweep that found a descriptor without one would
-    /// take this keeper for hung.
+    /// The socket is removed last: a sweep that found a descriptor without a socket would
+    /// treat this keeper as hung and kill it.
     pub(super) fn remove(&self) {
         let profile_is_gone = self.temporary.as_deref().is_none_or(remove_temporary);
         if profile_is_gone {
@@ -45,12 +45,13 @@ impl Traces {
     }
 }
 
-/// Starts a browser and waits until it answers; leaves nothing behind if it does not.
+/// Starts a browser and waits until it responds. Removes everything if it does not.
 pub(super) fn start(
     request: KeepRequest,
     signals: Signals,
 ) -> Result<(Keeper, BrowserDescriptor), BrowserError> {
-    // Already a leader when started from a shell; then its Ctrl-C means us.
+    // Fails if this process already leads a group, as when a shell started it. Ctrl-C then reaches the keeper, as
+    // intended.
     let _ = rustix::process::setsid();
     let own = ProcessIdentity::current().ok_or(BrowserError::Gone { what: "this process".to_owned() })?;
     let obstacle = SandboxObstacle::detect();
@@ -62,22 +63,22 @@ pub(super) fn start(
     PrivateDir::create(&request.runtime_dir)?;
     let directory = PrivateDir::create(&request.descriptor_directory())?;
     let (listener, socket) = bind(directory.path(), &request.spec)?;
-    let mut traces = Traces {
+    let mut files = BrowserFiles {
         descriptor: BrowserDescriptor::file(directory.path(), &request.spec.id),
         directory: directory.path().to_owned(),
         socket,
         temporary: None,
     };
-    let browser = prepare_profile(&request, own, &mut traces)
+    let browser = prepare_profile(&request, own, &mut files)
         .and_then(|()| BrowserProcess::spawn(&request.spec, &arguments))
-        .inspect_err(|_| traces.remove())?;
+        .inspect_err(|_| files.remove())?;
 
-    let descriptor = describe(&request, own, &browser, &traces, obstacle);
-    let mut keeper = Keeper::new(request, browser, listener, signals, traces);
+    let descriptor = describe(&request, own, &browser, &files, obstacle);
+    let mut keeper = Keeper::new(request, browser, listener, signals, files);
     match keeper.wait_until_ready() {
         Ok(version) => {
             let descriptor = BrowserDescriptor { version: Some(version), ..descriptor };
-            match descriptor.write(&keeper.traces().directory) {
+            match descriptor.write(&keeper.files().directory) {
                 Ok(()) => Ok((keeper, descriptor)),
                 Err(error) => {
                     keeper.abandon();
@@ -101,18 +102,18 @@ pub(super) fn start(
 fn prepare_profile(
     request: &KeepRequest,
     own: ProcessIdentity,
-    traces: &mut Traces,
+    files: &mut BrowserFiles,
 ) -> Result<(), BrowserError> {
     let profile = &request.spec.profile;
     let real = refuse_default_profile(profile, None)?;
     if request.spec.temporary {
-        // Only below the runtime directory, where nobody keeps anything of value.
+        // Only below the runtime directory, where users keep no files of their own.
         if profile.parent() != Some(&temporary_home(&request.runtime_dir)) {
             let fault = crate::DirectoryFault::OtherOwner;
             return Err(BrowserError::UntrustedDirectory { path: profile.clone(), fault });
         }
         make_temporary(profile, own)?;
-        traces.temporary = Some(profile.clone());
+        files.temporary = Some(profile.clone());
         preferences::write(profile, request.spec.reserved)?;
     } else {
         if request.spec.launcher.is_none() {
@@ -123,17 +124,17 @@ fn prepare_profile(
     match remove_stale_lock(profile)? {
         LockState::Free | LockState::Stale { .. } => Ok(()),
         LockState::Live { owner } => {
-            traces.temporary = None;
+            files.temporary = None;
             Err(BrowserError::ProfileLocked { directory: profile.clone(), owner })
         }
         LockState::Unknown { .. } => {
-            traces.temporary = None;
+            files.temporary = None;
             Err(BrowserError::ProfileLocked { directory: profile.clone(), owner: None })
         }
     }
 }
 
-/// A browser that ended at once may have met another one on its profile.
+/// Chromium exits immediately if another browser uses its profile. Returns that error if so.
 fn locked_by_another(spec: &LaunchSpec, ours: ProcessIdentity) -> Option<BrowserError> {
     match lock_state(&spec.profile) {
         LockState::Live { owner } if owner != Some(ours) => {
@@ -143,7 +144,7 @@ fn locked_by_another(spec: &LaunchSpec, ours: ProcessIdentity) -> Option<Browser
     }
 }
 
-/// Binds the control socket, replacing one that nobody answers on (F39).
+/// Binds the control socket, and replaces a socket file without a listener (F39).
 fn bind(directory: &Path, spec: &LaunchSpec) -> Result<(UnixListener, PathBuf), BrowserError> {
     let socket = BrowserDescriptor::socket_file(directory, &spec.id);
     if socket.as_os_str().as_bytes().len() > limits::SOCKET_PATH_BYTES {
@@ -160,7 +161,7 @@ fn bind(directory: &Path, spec: &LaunchSpec) -> Result<(UnixListener, PathBuf), 
     }
     let wrong = |error| BrowserError::system("listen on", &socket, error);
     let listener = UnixListener::bind(&socket).map_err(wrong)?;
-    // The directory is closed to others, so nobody came in before this.
+    // Only this user can enter the directory, so no other user connected before this.
     std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600)).map_err(wrong)?;
     listener.set_nonblocking(true).map_err(wrong)?;
     Ok((listener, socket))
@@ -170,7 +171,7 @@ fn describe(
     request: &KeepRequest,
     own: ProcessIdentity,
     browser: &BrowserProcess,
-    traces: &Traces,
+    files: &BrowserFiles,
     obstacle: Option<SandboxObstacle>,
 ) -> BrowserDescriptor {
     let spec = &request.spec;
@@ -187,7 +188,7 @@ fn describe(
         profile: spec.profile.clone(),
         temporary: spec.temporary,
         upstream: tabwire_api::UpstreamKind::Pipe,
-        socket: traces.socket.clone(),
+        socket: files.socket.clone(),
         display: spec.display,
         debugging_port: spec.debugging_port,
         options_digest: spec.options_digest(),

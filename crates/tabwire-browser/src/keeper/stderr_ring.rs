@@ -1,4 +1,4 @@
-//! The last part of what a browser wrote to stderr.
+//! Keeps the end of a browser's stderr output.
 
 use std::collections::VecDeque;
 
@@ -7,15 +7,15 @@ use crate::limits;
 /// Longest quote of stderr in an error, whatever the number of lines.
 const STDERR_QUOTE_BYTES: usize = 4096;
 
-/// How much stderr is quoted in a launch error; people read the last lines.
+/// How many of the last lines of stderr a launch error quotes.
 const STDERR_QUOTE_LINES: usize = 12;
 
-/// A bounded memory of bytes; the oldest go first.
+/// A bounded buffer that drops the oldest bytes.
 #[derive(Debug, Default)]
 pub(super) struct StderrRing(VecDeque<u8>);
 
 impl StderrRing {
-    /// Adds bytes, forgetting the oldest above the bound.
+    /// Adds bytes, and drops the oldest above the bound.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let kept = bytes.len().min(limits::STDERR_RING_BYTES);
         let bytes = bytes.get(bytes.len() - kept..).unwrap_or_default();
@@ -24,7 +24,7 @@ impl StderrRing {
         self.0.extend(bytes);
     }
 
-    /// Everything that is remembered.
+    /// All buffered bytes as text.
     pub(super) fn text(&self) -> String {
         let (front, back) = self.0.as_slices();
         String::from_utf8_lossy(&[front, back].concat()).into_owned()
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_quote_has_the_last_lines_only() {
+    fn quote_has_only_the_last_lines() {
         let mut ring = StderrRing::default();
         assert_eq!(ring.last_lines(), "");
         ring.push((0..100).map(|number| format!("{number}\n")).collect::<String>().as_bytes());

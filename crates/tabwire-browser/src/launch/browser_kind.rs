@@ -1,16 +1,16 @@
-//! Which browsers Tabwire can launch and what they are called.
+//! The browsers that Tabwire can launch, and their names.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A family of browsers that speaks the debugging protocol.
+/// A family of browsers that supports CDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BrowserKind {
     /// Google Chrome.
     Chrome,
-    /// Chromium as distributions build it.
+    /// Chromium, as Linux distributions package it.
     Chromium,
     /// Microsoft Edge.
     Edge,
@@ -18,22 +18,22 @@ pub enum BrowserKind {
     Brave,
 }
 
-/// How early a build of a browser is.
+/// The release channel of a browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
-    /// What most people have.
+    /// The stable release.
     #[default]
     Stable,
-    /// The next one.
+    /// The next stable release.
     Beta,
-    /// The one after that.
+    /// The development release.
     Dev,
-    /// Last night's.
+    /// The nightly build.
     Canary,
 }
 
-/// Every kind and channel with the word that wishes for it.
+/// Every kind and channel with its name and aliases.
 const NAMES: &[(&str, BrowserKind, Channel)] = &[
     ("chrome", BrowserKind::Chrome, Channel::Stable),
     ("chromium", BrowserKind::Chromium, Channel::Stable),
@@ -60,14 +60,14 @@ const NAMES: &[(&str, BrowserKind, Channel)] = &[
 ];
 
 impl BrowserKind {
-    /// Finds the kind and channel a word wishes for.
+    /// The kind and channel of a name.
     #[must_use]
     pub fn find(word: &str) -> Option<(Self, Channel)> {
         let named = NAMES.iter().find(|(name, ..)| name.eq_ignore_ascii_case(word));
         named.map(|(_, kind, channel)| (*kind, *channel))
     }
 
-    /// Every kind and channel once, what most people have first.
+    /// Every kind and channel once, stable releases first.
     pub fn all() -> impl Iterator<Item = (Self, Channel)> {
         let mut seen = Vec::new();
         NAMES.iter().map(|(_, kind, channel)| (*kind, *channel)).filter(move |one| {
@@ -77,7 +77,7 @@ impl BrowserKind {
         })
     }
 
-    /// The word for it.
+    /// The name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

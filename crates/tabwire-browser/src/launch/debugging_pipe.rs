@@ -4,37 +4,37 @@ use std::os::fd::{BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
 
 use rustix::io::FdFlags;
 
-/// Where a browser reads commands.
+/// The descriptor from which a browser reads commands.
 const COMMANDS_AT: RawFd = 3;
-/// Where a browser writes answers and events.
-const ANSWERS_AT: RawFd = 4;
+/// The descriptor to which a browser writes responses and events.
+const RESPONSES_AT: RawFd = 4;
 
-/// The pipe that a launcher gave this process in the belief that it is a browser.
+/// The debugging pipe that a launcher gave to this process, which runs in place of a browser.
 #[derive(Debug)]
 pub struct DebuggingPipe {
-    /// Commands of the launcher's.
+    /// Commands from the launcher.
     pub commands: OwnedFd,
-    /// Answers and events for it.
-    pub answers: OwnedFd,
+    /// Responses and events to the launcher.
+    pub responses: OwnedFd,
 }
 
 impl DebuggingPipe {
-    /// Takes descriptors 3 and 4 over, if both were given; neither is passed on to programs that are started.
+    /// Takes over descriptors 3 and 4 if both are open. Child processes do not inherit them.
     ///
-    /// To be called once, before this process opens anything of its own.
+    /// Call it once, before this process opens any descriptor.
     #[must_use]
     pub fn take() -> Option<Self> {
-        if !was_given(COMMANDS_AT) || !was_given(ANSWERS_AT) {
+        if !was_given(COMMANDS_AT) || !was_given(RESPONSES_AT) {
             return None;
         }
-        Some(Self { commands: own(COMMANDS_AT), answers: own(ANSWERS_AT) })
+        Some(Self { commands: own(COMMANDS_AT), responses: own(RESPONSES_AT) })
     }
 }
 
-/// Whether a descriptor is open; if so it is kept from programs that are started.
+/// Whether a descriptor is open. If so, marks it close-on-exec.
 #[expect(unsafe_code, reason = "an inherited descriptor has no owner to borrow it from")]
 fn was_given(number: RawFd) -> bool {
-    // SAFETY: only asked about and marked; a number that is not open is an error and nothing else.
+    // SAFETY: only its flags are read and set. A number that is not open gives an error.
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     rustix::io::fcntl_getfd(descriptor).is_ok()
         && rustix::io::fcntl_setfd(descriptor, FdFlags::CLOEXEC).is_ok()
@@ -42,6 +42,6 @@ fn was_given(number: RawFd) -> bool {
 
 #[expect(unsafe_code, reason = "an inherited descriptor has no owner until it is taken")]
 fn own(number: RawFd) -> OwnedFd {
-    // SAFETY: the descriptor is open, and was before this process opened anything, so that nobody here owns it.
+    // SAFETY: the descriptor is open, and was before this process opened any, so it has no other owner here.
     unsafe { OwnedFd::from_raw_fd(number) }
 }

@@ -1,5 +1,5 @@
-//! Where browsers are installed on Linux and macOS, and which one a request names. The search path and the home directory
-//! are parameters.
+//! Finds installed browsers on Linux and macOS, and the browser that a request names. The search path and the home
+//! directory are parameters.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -22,7 +22,7 @@ const VERSION_BYTES: usize = 4096;
 /// A browser on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundBrowser {
-    /// Its family; `None` for an executable of the caller's choice.
+    /// Its family; `None` for an executable that the caller named.
     pub kind: Option<BrowserKind>,
     /// Its channel.
     pub channel: Channel,
@@ -30,13 +30,13 @@ pub struct FoundBrowser {
     pub path: PathBuf,
 }
 
-/// Where one browser may be.
+/// The possible locations of one browser.
 struct Install {
     kind: BrowserKind,
     channel: Channel,
-    /// Below the root, in the order of trying.
+    /// Paths below the root, in the order of the search.
     places: &'static [&'static str],
-    /// In the directories of the search path.
+    /// Program names in the directories of the search path.
     names: &'static [&'static str],
 }
 
@@ -46,7 +46,7 @@ macro_rules! application {
     };
 }
 
-/// In the order they are preferred when there is no request.
+/// In order of preference when the caller names no browser.
 const INSTALLS: &[Install] = &[
     Install {
         kind: BrowserKind::Chrome,
@@ -133,7 +133,7 @@ const INSTALLS: &[Install] = &[
     },
 ];
 
-/// Where to look.
+/// The directories to search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchPlaces<'a> {
     /// The root of the file system.
@@ -154,7 +154,7 @@ impl<'a> SearchPlaces<'a> {
     fn find(&self, install: &Install) -> Option<PathBuf> {
         let roots = [Some(self.root), self.home].into_iter().flatten();
         let known = roots.flat_map(|root| install.places.iter().map(move |place| root.join(place)));
-        // Relative entries of a search path depend on where we happen to stand.
+        // Relative entries of a search path depend on the current directory, so they are skipped.
         let directories: Vec<_> =
             self.path_env.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
         let on_path = directories
@@ -174,10 +174,10 @@ impl<'a> SearchPlaces<'a> {
         INSTALLS.iter().filter_map(found).collect()
     }
 
-    /// The browser a request means: a kind, a channel, or an executable's path.
+    /// The requested browser: a kind, a channel, or an executable's path.
     ///
     /// # Errors
-    /// `NO_BACKEND` when it is not there.
+    /// `NO_BACKEND` when it is not installed.
     pub fn find_requested(&self, request: Option<&str>) -> Result<FoundBrowser, BrowserError> {
         let missing = || BrowserError::NoBrowser {
             request: request.map(|request| request.chars().take(200).collect()),
@@ -186,8 +186,8 @@ impl<'a> SearchPlaces<'a> {
             return self.find_all().into_iter().next().ok_or_else(missing);
         };
         if let Some((kind, channel)) = BrowserKind::find(request) {
-            let wished = |found: &FoundBrowser| found.kind == Some(kind) && found.channel == channel;
-            return self.find_all().into_iter().find(wished).ok_or_else(missing);
+            let matches = |found: &FoundBrowser| found.kind == Some(kind) && found.channel == channel;
+            return self.find_all().into_iter().find(matches).ok_or_else(missing);
         }
         if let Some(engine) = OtherEngine::find(request) {
             return Err(BrowserError::OtherEngine(engine));
@@ -208,7 +208,7 @@ pub fn find_all(path_env: Option<&OsStr>) -> Vec<FoundBrowser> {
     SearchPlaces::here(path_env).find_all()
 }
 
-/// The browser a request means: a kind, a channel, or an executable's absolute path.
+/// The requested browser: a kind, a channel, or an executable's absolute path.
 ///
 /// # Errors
 /// `NO_BACKEND` when it is not on this machine.
@@ -220,7 +220,7 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// Asks a browser's program for its version line.
+/// Runs a browser with `--version` and returns the line it prints.
 ///
 /// # Errors
 /// When it cannot be run, fails, or does not respond in time.
@@ -248,7 +248,7 @@ pub fn version(path: &Path, deadline: Instant) -> Result<String, BrowserError> {
     };
     let mut text = Vec::new();
     if let Some(stdout) = child.stdout.take() {
-        // A grandchild may hold the pipe open, so only what is there now is read.
+        // A grandchild can hold the pipe open, so only available output is read.
         let _ = rustix::io::ioctl_fionbio(&stdout, true);
         let bound = u64::try_from(VERSION_BYTES).unwrap_or(u64::MAX);
         let _ = stdout.take(bound).read_to_end(&mut text);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_place_is_found_on_a_fake_root() {
+    fn every_known_location_is_found_on_a_fake_root() {
         for install in INSTALLS {
             for place in install.places {
                 let root = tempfile::tempdir().unwrap();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_are_kinds_channels_or_paths() {
+    fn requests_are_kinds_channels_or_paths() {
         let root = tempfile::tempdir().unwrap();
         let bin = root.path().join("elsewhere");
         program(&bin.join("google-chrome-beta"), "");
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_asked_with_a_deadline() {
+    fn version_query_has_a_deadline() {
         let root = tempfile::tempdir().unwrap();
         let quick = root.path().join("quick");
         program(&quick, "#!/bin/sh\necho ' Fake 1.2.3 '\n");

@@ -1,31 +1,31 @@
-//! Table: browser flags and environment variables that callers may not set, and why. Chromium's own list is
-//! `chrome/common/chrome_switches.cc` and its neighbours.
+//! Table of browser flags and environment variables that callers may not set, with the reason. Chromium's own list is
+//! `chrome/common/chrome_switches.cc` and the other `*_switches.cc` files.
 
 use crate::error::BrowserError;
 
-/// Who may set a flag.
+/// Whether a caller may set a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// Tabwire sets it from its own options; never from a caller's list.
+    /// Never: Tabwire sets it from its own options.
     Ours,
-    /// Only with an explicit allowance.
+    /// Only with `allow_dangerous`.
     Dangerous,
 }
 
 use Rule::{Dangerous, Ours};
 
-const SETS_PROFILE: &str = "it moves the profile, which Tabwire chooses";
-const SETS_DEBUGGING: &str = "it changes how the browser is debugged, which Tabwire decides";
-const SETS_DISPLAY: &str = "Tabwire has an option of its own for it";
+const SETS_PROFILE: &str = "Tabwire chooses the profile directory";
+const SETS_DEBUGGING: &str = "Tabwire sets up remote debugging";
+const SETS_DISPLAY: &str = "Tabwire has its own option for it";
 const RUNS_PROGRAMS: &str = "it makes the browser run another program";
 const LOADS_CODE: &str = "it loads code into the browser";
 const WEAKENS_SANDBOX: &str = "it weakens the browser's sandbox";
-const WEAKENS_WEB: &str = "it weakens the rules that keep web sites apart";
+const WEAKENS_WEB: &str = "it weakens the isolation of web sites";
 const WEAKENS_TLS: &str = "it weakens the check of server certificates";
 const WRITES_FILES: &str = "it makes the browser write or read files of the caller's choice";
 const REROUTES: &str = "it redirects the browser's network traffic";
 
-/// Flag, who may set it, and what it does.
+/// Flag, whether a caller may set it, and the reason.
 const FLAGS: &[(&str, Rule, &str)] = &[
     ("user-data-dir", Ours, SETS_PROFILE),
     ("profile-directory", Ours, SETS_PROFILE),
@@ -159,8 +159,8 @@ const VARIABLES: &[(&str, &str)] = &[
     ("LIBGL_DRIVERS_PATH", LOADS_CODE),
     ("VK_ICD_FILENAMES", LOADS_CODE),
     ("VK_DRIVER_FILES", LOADS_CODE),
-    ("CHROMIUM_FLAGS", "it adds flags behind Tabwire's back"),
-    ("CHROMIUM_USER_FLAGS", "it adds flags behind Tabwire's back"),
+    ("CHROMIUM_FLAGS", "it adds flags that Tabwire does not check"),
+    ("CHROMIUM_USER_FLAGS", "it adds flags that Tabwire does not check"),
     ("CHROME_DEVEL_SANDBOX", WEAKENS_SANDBOX),
     ("CHROME_LOG_FILE", WRITES_FILES),
     ("CHROME_CONFIG_HOME", SETS_PROFILE),
@@ -180,7 +180,7 @@ pub(crate) fn check_argument(argument: &str, allow_dangerous: bool) -> Result<()
         let name = name.chars().take(200).collect();
         Err(BrowserError::OptionRefused { name, reason, can_be_allowed })
     };
-    // Chromium takes one dash as well as two, and a lone `--` ends the flags.
+    // Chromium accepts one dash as well as two, and a lone `--` ends the flags.
     let bare = argument.strip_prefix("--").or_else(|| argument.strip_prefix('-')).unwrap_or_default();
     if bare.is_empty() || bare.starts_with(['-', '=']) || argument.contains('\0') {
         return refused(argument, "only flags such as `--name` or `--name=value` are passed on", false);
@@ -196,7 +196,7 @@ pub(crate) fn check_argument(argument: &str, allow_dangerous: bool) -> Result<()
     }
 }
 
-/// Checks one environment addition of a launch (T36).
+/// Checks one added environment variable of a launch (T36).
 pub(crate) fn check_variable(name: &str, value: &str, allow_dangerous: bool) -> Result<(), BrowserError> {
     let refused = |reason, can_be_allowed| {
         Err(BrowserError::OptionRefused { name: name.chars().take(200).collect(), reason, can_be_allowed })
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_no_double_entries() {
+    fn flag_table_has_no_duplicates() {
         let mut names: Vec<_> = FLAGS.iter().map(|(flag, ..)| flag).collect();
         names.sort_unstable();
         let count = names.len();

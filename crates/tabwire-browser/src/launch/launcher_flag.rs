@@ -1,9 +1,9 @@
-//! Flags that launchers of other programs pass to every browser.
+//! Flags that launchers such as Playwright and Puppeteer pass to every browser.
 
 use crate::error::BrowserError;
 
-/// Flags that launchers pass on every start. In a list of the caller's own they are refused because few need them and
-/// they can weaken a browser; refused here, no launcher would work.
+/// Flags that launchers pass on every start. Users may not pass them without `allow_dangerous`, because they can weaken
+/// the browser. From a launcher they are accepted, because no launcher would work otherwise.
 const USUAL: &[&str] = &[
     "disable-features",
     "enable-features",
@@ -17,7 +17,7 @@ const USUAL: &[&str] = &[
     "crash-dumps-dir",
 ];
 
-/// Features that keep sites and processes apart: turning one off is no habit.
+/// Features that isolate sites and processes. Launchers do not turn them off, so doing so is refused.
 const WALLS: &[&str] = &[
     "IsolateOrigins",
     "site-per-process",
@@ -28,10 +28,10 @@ const WALLS: &[&str] = &[
     "BlockInsecurePrivateNetworkRequests",
 ];
 
-/// Schemes a browser may be started with an address of.
+/// Schemes of URLs that a browser may open at its start.
 const SCHEMES: &[&str] = &["http", "https", "about", "data", "blob"];
 
-/// Whether an argument is one that launchers always pass, with a value that does no more than theirs.
+/// Whether launchers always pass this argument, with a value that has no further effect than theirs.
 pub(crate) fn is_usual(argument: &str) -> bool {
     let Some(bare) = argument.strip_prefix("--").filter(|_| !argument.contains('\0')) else { return false };
     let (name, value) = bare.split_once('=').unwrap_or((bare, ""));
@@ -43,10 +43,10 @@ pub(crate) fn is_usual(argument: &str) -> bool {
     USUAL.contains(&name) && !takes_down_a_wall
 }
 
-/// Checks an address that a browser is to open at its start.
+/// Checks a URL that a browser is to open at its start.
 ///
 /// # Errors
-/// When it is a file, a page of the browser's own, or no address at all.
+/// When it is a file, an internal page of the browser, or not a URL.
 pub(crate) fn check_address(address: &str) -> Result<(), BrowserError> {
     let scheme = address.split(':').next().unwrap_or_default().to_ascii_lowercase();
     if address.contains(':') && !address.contains('\0') && SCHEMES.contains(&scheme.as_str()) {
@@ -54,7 +54,7 @@ pub(crate) fn check_address(address: &str) -> Result<(), BrowserError> {
     }
     Err(BrowserError::OptionRefused {
         name: address.chars().take(200).collect(),
-        reason: "only addresses of web pages are opened at the start",
+        reason: "only web page URLs are opened at the start",
         can_be_allowed: false,
     })
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::{check_address, is_usual};
 
     #[test]
-    fn what_launchers_pass_by_habit_is_passed_on_and_nothing_more() {
+    fn usual_launcher_flags_are_accepted_and_others_refused() {
         for usual in [
             "--disable-features=Translate,AcceptCHFrame,MediaRouter",
             "--enable-features=PdfOopif",
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn only_web_addresses_are_opened_at_the_start() {
+    fn only_web_urls_are_opened_at_the_start() {
         for fine in ["about:blank", "https://example.test/", "HTTP://a.test", "data:,"] {
             assert!(check_address(fine).is_ok(), "{fine}");
         }

@@ -1,4 +1,4 @@
-//! Which browser is started, and the command line it gets.
+//! Chooses the browser to start, and builds its command line.
 
 pub(crate) mod browser_kind;
 pub(crate) mod debugging_pipe;

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// An engine that cannot be driven.
+/// A browser engine that Tabwire cannot automate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherEngine {
-    /// Mozilla's.
+    /// Mozilla's browser.
     Firefox,
     /// The engine of Safari, as Playwright and WebKitGTK build it.
     WebKit,
@@ -14,7 +14,7 @@ pub enum OtherEngine {
 }
 
 impl OtherEngine {
-    /// Finds the engine a word wishes for.
+    /// The engine of a name.
     #[must_use]
     pub fn find(word: &str) -> Option<Self> {
         let word = word.to_ascii_lowercase();
@@ -27,7 +27,7 @@ impl OtherEngine {
         }
     }
 
-    /// What is and is not there, in whole sentences.
+    /// The message for the user.
     #[must_use]
     pub const fn state(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ mod tests {
     use super::OtherEngine;
 
     #[test]
-    fn words_for_other_engines_are_known() {
+    fn names_of_other_engines_are_recognized() {
         for (word, engine) in [
             ("firefox", OtherEngine::Firefox),
             ("Firefox-Nightly", OtherEngine::Firefox),

@@ -1,10 +1,10 @@
-//! Whether Chromium's sandbox works on this machine, and the message if it does not.
+//! Detects whether Chromium's sandbox works on this machine, with a warning if not.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// What the caller wants done about the browser's sandbox.
+/// Whether the browser runs in its sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxMode {
@@ -19,26 +19,26 @@ pub enum SandboxMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxObstacle {
-    /// We run as root, which Chromium's sandbox does not support.
+    /// Tabwire runs as root, which Chromium's sandbox does not support.
     Root,
-    /// We run in a container, which usually may not make namespaces.
+    /// Tabwire runs in a container, which usually may not create namespaces.
     Container,
 }
 
-/// Files whose presence says that this is a container.
+/// Files that exist only in containers.
 const CONTAINER_MARKS: [&str; 2] = [".dockerenv", "run/.containerenv"];
 
-/// Words in `/proc/1/cgroup` that say that this is a container.
+/// Words in `/proc/1/cgroup` that occur only in containers.
 const CONTAINER_GROUPS: [&str; 5] = ["docker", "kubepods", "containerd", "libpod", "lxc"];
 
 impl SandboxObstacle {
-    /// Looks at this process and this machine.
+    /// Checks this process and this machine.
     #[must_use]
     pub fn detect() -> Option<Self> {
         Self::detect_in(Path::new("/"), rustix::process::geteuid().is_root())
     }
 
-    /// Looks at a file system root, for a user that is root or not.
+    /// Checks a file system root, for root or another user.
     #[must_use]
     pub fn detect_in(root: &Path, is_root: bool) -> Option<Self> {
         let marked = || CONTAINER_MARKS.iter().any(|mark| root.join(mark).exists());
@@ -55,7 +55,7 @@ impl SandboxObstacle {
         }
     }
 
-    /// What to tell the user when the sandbox is left out.
+    /// The warning for the user when the browser runs without a sandbox.
     #[must_use]
     pub const fn warning(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl SandboxObstacle {
                 "The browser runs without its sandbox (--no-sandbox) because Tabwire runs as root. Run it as a normal user to have the sandbox."
             }
             Self::Container => {
-                "The browser runs without its sandbox (--no-sandbox) because this is a container. The container is then the only wall around web pages."
+                "The browser runs without its sandbox (--no-sandbox) because this is a container. Only the container isolates web pages then."
             }
         }
     }
@@ -74,7 +74,7 @@ mod tests {
     use super::SandboxObstacle;
 
     #[test]
-    fn obstacles_are_seen_by_user_marks_and_groups() {
+    fn sandbox_obstacles_are_detected() {
         let root = tempfile::tempdir().unwrap();
         let look = |is_root| SandboxObstacle::detect_in(root.path(), is_root);
         assert_eq!(look(false), None);

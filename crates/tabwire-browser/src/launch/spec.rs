@@ -1,4 +1,4 @@
-//! Everything that decides how a browser is started, and the argument list made from it.
+//! The options of a browser launch, and the argument list made from them.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -33,10 +33,10 @@ pub struct WindowSize {
     pub height: u16,
 }
 
-/// Everything that decides how a browser is started.
+/// The options of a browser launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchSpec {
-    /// The name its files get.
+    /// The browser's id, used in its file names.
     pub id: BrowserId,
     /// The program.
     pub executable: PathBuf,
@@ -54,46 +54,47 @@ pub struct LaunchSpec {
     /// A proxy for all traffic, as Chromium's `--proxy-server` takes it.
     #[serde(default)]
     pub proxy: Option<String>,
-    /// More flags, each checked against the table of refused ones.
+    /// More flags, each checked against the table of refused flags.
     #[serde(default)]
     pub extra_arguments: Vec<String>,
     /// Lifts the refusal of flags that weaken the browser.
     #[serde(default)]
     pub allow_dangerous: bool,
-    /// How long the browser lives while nobody holds it, in milliseconds.
+    /// How long the browser lives without a holder, in milliseconds.
     #[serde(default = "default_linger")]
     pub linger_ms: u64,
     /// How long it may take to close before it is killed, in milliseconds.
     #[serde(default = "default_close_grace")]
     pub close_grace_ms: u64,
-    /// Added to the environment it inherits.
+    /// Variables added to the inherited environment.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// Also opens a debugging port (0 lets the browser choose); only when asked for (T37).
+    /// Also opens this debugging port; 0 lets the browser choose. No port by default (T37).
     #[serde(default)]
     pub debugging_port: Option<u16>,
-    /// Starts with a window and an empty tab; without, the first tab is opened when it is needed.
+    /// Starts with a window and an empty tab. Otherwise the first tab is opened when it is needed.
     #[serde(default = "default_start_window")]
     pub start_window: bool,
-    /// What to do about the sandbox.
+    /// Whether the browser runs in its sandbox.
     #[serde(default)]
     pub sandbox: SandboxMode,
-    /// Asks no server for anything on a guess, and talks to no peers but through its servers.
+    /// Turns off prefetching and preconnecting, and direct WebRTC connections that bypass the proxy.
     #[serde(default)]
     pub reserved: bool,
-    /// Loads no extension of the profile, and so reaches none of its native messaging hosts; nor what its user switched
-    /// on at chrome://flags. For a profile that Tabwire did not make.
+    /// Turns off the profile's extensions, with their native messaging hosts, and its chrome://flags settings. For a
+    /// profile that Tabwire did not create.
     #[serde(default)]
     pub without_extensions: bool,
-    /// Starts as another program's launcher wants it: its flags, and of ours only what is needed.
+    /// Set for a browser of the Chrome shim: it starts with the launcher's flags and only the required flags of
+    /// Tabwire.
     #[serde(default)]
     pub launcher: Option<LauncherOptions>,
 }
 
-/// What a launcher of another program's wants besides flags.
+/// Options of a launcher besides flags.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LauncherOptions {
-    /// Addresses to open at the start; an empty page when there are none.
+    /// URLs to open at the start. Default: an empty page.
     pub addresses: Vec<String>,
 }
 
@@ -113,7 +114,7 @@ const fn default_start_window() -> bool {
     true
 }
 
-/// Flags every launched browser gets.
+/// Flags of every launched browser.
 const BASE: &[&str] = &[
     "--remote-debugging-pipe",
     "--no-first-run",
@@ -130,11 +131,10 @@ const BASE: &[&str] = &[
     "--use-mock-keychain",
 ];
 
-/// Flags a browser without a window gets in addition.
+/// Additional flags of a browser without a window.
 ///
-/// The first two features are surfaces of the address bar, which nobody sees here and which cost two processes. The
-/// third holds back a page's timers and messages after input until a frame is drawn: for a person's eyes, of which
-/// there are none.
+/// The first two features belong to the address bar, which is invisible here, and cost two processes. The third
+/// delays a page's timers and messages after input until a frame is drawn, which only slows down automation.
 const HEADLESS: &[&str] = &[
     "--headless=new",
     "--disable-gpu",
@@ -143,14 +143,14 @@ const HEADLESS: &[&str] = &[
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,DeferRendererTasksAfterInput",
 ];
 
-/// Flags a browser gets that another program's launcher starts: it brings its own.
+/// Flags of a browser that a launcher starts. The launcher passes its own.
 const LAUNCHER_BASE: &[&str] = &["--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check"];
 
-/// Flags such a browser gets in addition when it has no window.
+/// Additional flags of such a browser without a window.
 const LAUNCHER_HEADLESS: &[&str] = &["--headless=new"];
 
 impl LaunchSpec {
-    /// A headless launch with nothing out of the ordinary.
+    /// A headless launch with default options.
     #[must_use]
     pub fn new(id: BrowserId, executable: PathBuf, profile: PathBuf) -> Self {
         Self {
@@ -211,7 +211,7 @@ impl LaunchSpec {
             arguments.extend(self.extension_arguments().map(OsString::from));
         }
         arguments.extend(self.extra_arguments.iter().map(OsString::from));
-        let addresses = self.launcher.as_ref().map_or(&[][..], |wish| &wish.addresses);
+        let addresses = self.launcher.as_ref().map_or(&[][..], |launcher| &launcher.addresses);
         if !self.start_window {
             arguments.push("--no-startup-window".into());
         } else if addresses.is_empty() {
@@ -221,7 +221,7 @@ impl LaunchSpec {
         Ok(arguments)
     }
 
-    /// What keeps the profile's extensions out. Those that a flag of the caller's loads stay.
+    /// Flags that turn off the profile's extensions, except those that a flag of the caller loads.
     fn extension_arguments(&self) -> [String; 2] {
         let loaded =
             self.extra_arguments.iter().find_map(|argument| argument.strip_prefix("--load-extension="));
@@ -232,15 +232,15 @@ impl LaunchSpec {
         [extensions, "--no-experiments".to_owned()]
     }
 
-    /// Why the sandbox is left out, when it is.
+    /// Why the browser runs without a sandbox, if it does.
     #[must_use]
     pub fn left_out_sandbox(&self, obstacle: Option<SandboxObstacle>) -> Option<SandboxObstacle> {
         obstacle.filter(|_| self.sandbox == SandboxMode::Automatic)
     }
 
-    /// Tells apart launches that would behave differently, for reuse; no secret and no proof.
+    /// A digest of the options that change the browser's behaviour, to decide whether a running browser can be reused.
     ///
-    /// The name, linger and grace of a browser do not change what pages see.
+    /// Id, linger and close grace are not part of it.
     #[must_use]
     pub fn options_digest(&self) -> String {
         let mut same = self.clone();
@@ -266,7 +266,7 @@ impl LaunchSpec {
                 crate::launch::flag::check_argument(argument, self.allow_dangerous)?;
             }
         }
-        for address in self.launcher.iter().flat_map(|wish| &wish.addresses) {
+        for address in self.launcher.iter().flat_map(|launcher| &launcher.addresses) {
             crate::launch::launcher_flag::check_address(address)?;
         }
         for (name, value) in &self.environment {
@@ -285,7 +285,7 @@ impl LaunchSpec {
         }
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/.,-_=;[]*".contains(&byte);
         if proxy.is_empty() || !proxy.bytes().all(plain) {
-            return Err(refused("it is not a proxy address such as `http://host:port`"));
+            return Err(refused("it is not a proxy URL such as `http://host:port`"));
         }
         Ok(())
     }
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_a_list_in_a_known_order() {
+    fn arguments_have_a_fixed_order() {
         assert_eq!(
             line(&spec(), None),
             "--remote-debugging-pipe|--no-first-run|--no-default-browser-check|--disable-background-networking\
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn c4_a_profile_that_is_not_ours_brings_no_extensions() {
+    fn c4_extensions_of_other_profiles_are_disabled() {
         assert!(!line(&spec(), None).contains("--disable-extensions"));
         let foreign = LaunchSpec { without_extensions: true, ..spec() };
         assert!(line(&foreign, None).contains("|--disable-extensions|--no-experiments|"));
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sandbox_is_left_out_only_where_it_cannot_work() {
+    fn sandbox_is_disabled_only_where_it_cannot_work() {
         assert!(!line(&spec(), None).contains("--no-sandbox"));
         assert!(line(&spec(), Some(SandboxObstacle::Container)).contains("--no-sandbox"));
         let required = LaunchSpec { sandbox: SandboxMode::Required, ..spec() };
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_sees_options_and_not_names() {
+    fn options_digest_ignores_names() {
         let renamed = LaunchSpec { id: BrowserId::new("b2"), linger_ms: 1, ..spec() };
         assert_eq!(spec().options_digest(), renamed.options_digest());
         let other = LaunchSpec { display: Display::Headed, ..spec() };
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_json_form_is_enough() {
+    fn json_with_required_fields_only_is_valid() {
         let text = r#"{"id":"b1","executable":"/usr/bin/chromium","profile":"/p q/profile"}"#;
         assert_eq!(serde_json::from_str::<LaunchSpec>(text).unwrap(), spec());
     }

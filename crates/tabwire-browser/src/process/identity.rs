@@ -1,30 +1,30 @@
-//! A process, told apart from a later one with the same pid by its start time.
+//! Identifies a process by pid and start time, because the kernel reuses pids.
 
 use std::path::PathBuf;
 
 use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 
-/// A pid together with the moment its process started (F35).
+/// A pid and the start time of its process (F35).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     pid: i32,
     start_time: u64,
 }
 
-/// What became of a signal.
+/// The result of sending a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalResult {
-    /// The process was still the same one and got it.
+    /// The process was the expected one and the signal was sent.
     Sent,
-    /// The process is gone, or its number belongs to another one now.
+    /// The process has ended, or another process has its pid now.
     NotThere,
-    /// The process is there but is not ours to signal.
+    /// The process runs, and this user may not signal it.
     NotAllowed,
 }
 
 impl ProcessIdentity {
-    /// Looks up the process that has the number now.
+    /// Looks up the process that has this pid now.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         let pid = i32::try_from(pid).ok().filter(|pid| *pid > 0)?;
@@ -37,25 +37,25 @@ impl ProcessIdentity {
         Self::of(std::process::id())
     }
 
-    /// The number.
+    /// The pid.
     #[must_use]
     pub fn pid(&self) -> i32 {
         self.pid
     }
 
-    /// When it started, in a unit of the system's own; only good for comparing.
+    /// Start time in a system-specific unit. Compare it only with other start times of this machine.
     #[must_use]
     pub fn start_time(&self) -> u64 {
         self.start_time
     }
 
-    /// Whether this very process still runs; a zombie or a reused number does not.
+    /// Whether this process still runs. False for a zombie and for a reused pid.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         platform::start_time(self.pid) == Some(self.start_time)
     }
 
-    /// The path of its program, when we are allowed to know.
+    /// The path of its executable, if this user may read it.
     #[must_use]
     pub fn executable(&self) -> Option<PathBuf> {
         let path = platform::executable(self.pid)?;
@@ -76,7 +76,7 @@ impl ProcessIdentity {
     /// Kills the process and, if it leads a group, everything in that group.
     #[must_use]
     pub fn kill_group(&self) -> SignalResult {
-        // Stopped, it cannot end by itself, so its number stays its own meanwhile.
+        // A stopped process cannot exit, so its pid cannot be reused before the group is killed.
         let stopped = self.signal(Signal::STOP);
         let leader = Pid::from_raw(self.pid).filter(|pid| rustix::process::getpgid(Some(*pid)) == Ok(*pid));
         match leader {
@@ -98,10 +98,10 @@ mod platform {
 
     use super::{ProcessIdentity, SignalResult};
 
-    /// Field 22 of `/proc/<pid>/stat`; nothing for zombies, which have ended.
+    /// Field 22 of `/proc/<pid>/stat`; `None` for zombies, which have ended.
     pub(super) fn start_time(pid: i32) -> Option<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in field 2 may itself contain spaces and parentheses.
+        // The name in field 2 can contain spaces and parentheses.
         let (_, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;
@@ -115,7 +115,7 @@ mod platform {
         std::fs::read_link(format!("/proc/{pid}/exe")).ok()
     }
 
-    /// The pidfd pins the process, so the check after it cannot be overtaken.
+    /// Opens the pidfd first: the pid cannot be reused between the check and the signal.
     pub(super) fn signal(pid: Pid, identity: &ProcessIdentity, signal: Signal) -> SignalResult {
         let sent = rustix::process::pidfd_open(pid, PidfdFlags::empty()).and_then(|pinned| {
             if identity.is_alive() {
@@ -142,7 +142,7 @@ mod platform {
 
     use super::{ProcessIdentity, SignalResult};
 
-    /// Asks `ps`, which needs no unsafe call; its clock has whole seconds.
+    /// Runs `ps`, which needs no unsafe call. Its start times have a resolution of one second.
     fn ask(pid: i32, column: &str) -> Option<String> {
         let output = Command::new("/bin/ps")
             .args(["-o", column, "-p", &pid.to_string()])
@@ -208,9 +208,9 @@ mod tests {
         let earlier = ProcessIdentity { start_time: real.start_time - 1, ..real };
         assert!(real.is_alive() && !earlier.is_alive());
         assert_eq!(earlier.signal(Signal::KILL), SignalResult::NotThere);
-        assert!(child.try_wait().unwrap().is_none(), "the stranger was left alone");
+        assert!(child.try_wait().unwrap().is_none(), "the other process was not signalled");
         assert_eq!(real.signal(Signal::KILL), SignalResult::Sent);
-        // Not reaped yet: a zombie has ended.
+        // Not reaped yet: a zombie counts as ended.
         rustix::process::waitid(
             rustix::process::WaitId::Pid(rustix::process::Pid::from_child(&child)),
             rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT,
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn identity_of_nothing_is_nothing() {
+    fn unknown_pid_has_no_identity() {
         assert_eq!(ProcessIdentity::of(0), None);
         assert_eq!(ProcessIdentity::of(u32::MAX), None);
         let current = ProcessIdentity::current().unwrap();

@@ -1,5 +1,5 @@
-//! Which directories of a caller's choice may become a profile: new ones, empty ones and profiles of Chromium, and none
-//! that belongs to the system. Makes nothing and changes nothing.
+//! Decides which directories of the caller's choice may become a profile: new and empty directories and Chromium
+//! profiles, except directories of the system. Only reads.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -9,18 +9,18 @@ use crate::error::BrowserError;
 /// Why a directory may not become a profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileFault {
-    /// The system, or everything of a user, is in it.
-    #[error("it is a directory of the system, or somebody's home directory")]
+    /// It is a system directory or a home directory.
+    #[error("it is a directory of the system, or a user's home directory")]
     System,
-    /// Something is there that is no directory.
+    /// The path is not a directory.
     #[error("it is not a directory")]
     NotDirectory,
-    /// It holds something else than a profile.
-    #[error("it is not empty and no profile of Chromium: `{0}` is in it")]
+    /// It contains files that do not belong to a profile.
+    #[error("it contains `{0}` and is not a Chromium profile")]
     OtherContent(String),
 }
 
-/// Directories of which every part is the system's.
+/// System directories, with everything below them.
 const SYSTEM_TREES: &[&str] = &[
     "/bin",
     "/boot",
@@ -58,10 +58,10 @@ const SYSTEM_TREES: &[&str] = &[
     "/mnt/c/Program Files (x86)",
 ];
 
-/// Directories in such trees whose parts are users' own.
-const USERS_PLACES: &[&str] = &["/dev/shm", "/run/user", "/usr/home"];
+/// Exceptions in those trees, whose contents belong to users.
+const USER_TREES: &[&str] = &["/dev/shm", "/run/user", "/usr/home"];
 
-/// Directories that are the system's, though what is below them is not.
+/// System directories whose contents do not belong to the system.
 const SYSTEM_ROOTS: &[&str] = &[
     "/",
     "/dev/shm",
@@ -87,13 +87,13 @@ const SYSTEM_ROOTS: &[&str] = &[
     "/Volumes",
 ];
 
-/// Directories whose entries are users' homes, or stand for all that a user has there.
+/// Directories whose direct entries are home directories, or hold all data of a user.
 const HOMES: &[&str] = &["/home", "/Users", "/usr/home", "/var/home", "/run/user", "/mnt", "/mnt/c/Users"];
 
-/// What shows that a directory is a profile of Chromium.
+/// Files that show that a directory is a Chromium profile.
 const MARKS: &[&str] = &["Local State", "Default/Preferences"];
 
-/// What a browser that ended early, or a tool that keeps an empty directory, leaves in one.
+/// Files that a browser that ended early, or a tool that keeps empty directories, leaves in a directory.
 const LEFTOVERS: &[&str] = &[
     ".DS_Store",
     ".gitignore",
@@ -122,15 +122,15 @@ const LEFTOVERS: &[&str] = &[
 /// Refuses a directory that belongs to the system. The path has no links.
 ///
 /// # Errors
-/// When it does.
+/// When the directory belongs to the system.
 pub(crate) fn refuse_system(directory: &Path, home: Option<&Path>) -> Result<(), BrowserError> {
     if is_system(directory, home) { Err(unfit(directory, ProfileFault::System)) } else { Ok(()) }
 }
 
-/// Refuses a directory that holds something else than a profile. The path has no links.
+/// Refuses a directory that contains other files than a profile. The path has no links.
 ///
 /// # Errors
-/// When something is there that is neither an empty directory nor a profile of Chromium.
+/// When the path is neither an empty directory nor a Chromium profile.
 pub(crate) fn refuse_other_content(directory: &Path) -> Result<(), BrowserError> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -153,27 +153,27 @@ pub(crate) fn refuse_other_content(directory: &Path) -> Result<(), BrowserError>
     Ok(())
 }
 
-/// Whether a directory looks like a profile of Chromium; the lock of one that runs is a link to nowhere.
+/// Whether a directory looks like a Chromium profile. The lock of a running browser is a dangling link.
 fn is_chromium(directory: &Path) -> bool {
     let is_file = |mark: &&str| directory.join(mark).symlink_metadata().is_ok_and(|found| found.is_file());
     MARKS.iter().any(is_file) || directory.join("SingletonLock").is_symlink()
 }
 
-/// Whether a directory is the system's, or all that a user has.
+/// Whether a directory belongs to the system, or is or contains a home directory.
 fn is_system(directory: &Path, home: Option<&Path>) -> bool {
     if !directory.is_absolute() || directory.components().any(|part| part == Component::ParentDir) {
         return true;
     }
-    // macOS file systems do not tell case apart.
+    // macOS file systems ignore case.
     let small = |path: &Path| path.to_string_lossy().to_lowercase();
     let place = small(directory);
     let place = Path::new(&place);
     let is = |other: &&str| place == Path::new(&other.to_lowercase());
     let is_below = |other: &&str| place.starts_with(other.to_lowercase());
     let is_home_of = |other: &&str| place.parent() == Some(Path::new(&other.to_lowercase()));
-    // What holds the home directory holds more than a profile, too.
+    // A parent of the home directory contains more than a profile, too.
     let holds_home = home.is_some_and(|home| Path::new(&small(home)).starts_with(place));
-    let in_tree = SYSTEM_TREES.iter().any(is_below) && !USERS_PLACES.iter().any(is_below);
+    let in_tree = SYSTEM_TREES.iter().any(is_below) && !USER_TREES.iter().any(is_below);
     in_tree || holds_home || SYSTEM_ROOTS.iter().any(is) || HOMES.iter().any(is_home_of)
 }
 
@@ -188,8 +188,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m3_directories_of_the_system_are_no_profiles() {
-        let home = Some(Path::new("/data/people/me"));
+    fn m3_system_directories_are_refused_as_profiles() {
+        let home = Some(Path::new("/data/users/me"));
         for system in [
             "/",
             "/etc",
@@ -215,8 +215,8 @@ mod tests {
             "/Library/x",
             "/System",
             "/ETC",
-            "/data/people/me",
-            "/data/people",
+            "/data/users/me",
+            "/data/users",
             "/data",
             "/mnt/c",
             "/mnt/c/Windows/x",
@@ -227,7 +227,7 @@ mod tests {
             assert!(refuse_system(Path::new(system), home).is_err(), "{system}");
         }
         for fine in [
-            "/data/people/me/profile",
+            "/data/users/me/profile",
             "/home/me/profile",
             "/tmp/x",
             "/var/tmp/x",
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn m3_only_empty_directories_and_chromium_profiles_are_taken() {
+    fn m3_only_empty_directories_and_chromium_profiles_are_accepted() {
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
         for name in ["empty", "kept", "real", "old", "running", "mine", "other/Default"] {

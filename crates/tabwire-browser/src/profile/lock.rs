@@ -1,4 +1,4 @@
-//! Chromium's own lock on a profile directory: who holds it, and whether that is still true.
+//! Reads Chromium's lock on a profile directory: which process holds it, and whether the lock is stale.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,12 +11,12 @@ use crate::error::BrowserError;
 use crate::files::unix_socket;
 use crate::process::identity::ProcessIdentity;
 
-/// The files Chromium puts into a profile that is in use.
+/// The files that Chromium creates in a profile that is in use.
 const LOCK: &str = "SingletonLock";
 const SOCKET: &str = "SingletonSocket";
 const COOKIE: &str = "SingletonCookie";
 
-/// Words in the program names of browsers that use this kind of lock.
+/// Parts of the program names of browsers that use this kind of lock.
 const CHROMIUM_WORDS: &[&str] =
     &["chrom", "edge", "brave", "headless_shell", "opera", "vivaldi", "electron", "thorium", "yandex", "arc"];
 
@@ -25,19 +25,19 @@ const CHROMIUM_WORDS: &[&str] =
 pub enum LockState {
     /// There is no lock.
     Free,
-    /// There is a lock, and its owner provably does not hold it.
+    /// There is a lock, and its owner is proven not to hold it.
     Stale {
         /// The proof.
         why: StaleLock,
     },
-    /// A browser answers, or the owner is a running Chromium.
+    /// A browser listens on the profile's socket, or the owner is a running Chromium.
     Live {
-        /// The owner, when it is on this machine and visible.
+        /// The owner, if it runs on this machine and is visible.
         owner: Option<ProcessIdentity>,
     },
-    /// Nothing can be proven; treat it as live.
+    /// The state cannot be proven. Treat the lock as live.
     Unknown {
-        /// What stands in the way.
+        /// The reason.
         why: &'static str,
     },
 }
@@ -45,13 +45,13 @@ pub enum LockState {
 /// Why a lock is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StaleLock {
-    /// No process has the owner's number.
+    /// No process has the owner's pid.
     OwnerDead,
-    /// The number belongs to a program that is no Chromium.
+    /// The pid belongs to a program other than Chromium.
     OwnerNotABrowser,
 }
 
-/// Looks at Chromium's lock of a profile directory.
+/// Reads the state of Chromium's lock of a profile directory.
 #[must_use]
 pub fn lock_state(profile: &Path) -> LockState {
     let target = match fs::read_link(profile.join(LOCK)) {
@@ -64,7 +64,7 @@ pub fn lock_state(profile: &Path) -> LockState {
     };
     let here = rustix::system::uname().nodename().to_bytes() == host.as_bytes();
     let owner = ProcessIdentity::of(pid.as_raw_pid().unsigned_abs()).filter(|_| here);
-    if socket_answers(profile) {
+    if socket_has_listener(profile) {
         return LockState::Live { owner };
     }
     if !here {
@@ -73,7 +73,7 @@ pub fn lock_state(profile: &Path) -> LockState {
     judge(rustix::process::test_kill_process(pid), owner)
 }
 
-/// Judges an owner on this host by whether it could be signalled.
+/// The state of a lock whose owner is on this host, by the result of signal 0.
 fn judge(reached: Result<(), Errno>, owner: Option<ProcessIdentity>) -> LockState {
     match reached {
         Err(Errno::SRCH) => LockState::Stale { why: StaleLock::OwnerDead },
@@ -83,10 +83,10 @@ fn judge(reached: Result<(), Errno>, owner: Option<ProcessIdentity>) -> LockStat
 }
 
 fn judge_owner(owner: Option<ProcessIdentity>) -> LockState {
-    // The number exists but has no running process: a zombie.
+    // The pid exists without a running process: a zombie.
     let Some(owner) = owner else { return LockState::Stale { why: StaleLock::OwnerDead } };
     let Some(executable) = owner.executable() else {
-        return LockState::Unknown { why: "its owner's program cannot be told" };
+        return LockState::Unknown { why: "the program of its owner is unknown" };
     };
     let name = executable.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     if CHROMIUM_WORDS.iter().any(|word| name.contains(word)) {
@@ -101,13 +101,13 @@ fn parse_owner(target: &str) -> Option<(&str, Pid)> {
     Some((host, Pid::from_raw(pid.parse().ok().filter(|pid: &i32| *pid > 0)?)?))
 }
 
-/// Whether somebody listens on the profile's socket; a full queue is a response too.
-fn socket_answers(profile: &Path) -> bool {
-    // The link points to a short path; the profile's own may be too long for a socket.
+/// Whether a process listens on the profile's socket. A full accept queue also proves a listener.
+fn socket_has_listener(profile: &Path) -> bool {
+    // The link points to a short path. The path in the profile can be too long for a socket address.
     fs::read_link(profile.join(SOCKET)).is_ok_and(|path| unix_socket::is_listening(&profile.join(path)))
 }
 
-/// Removes the lock of a profile if, and only if, it is stale; says what it was.
+/// Removes the lock of a profile if it is stale, and returns the state it had.
 ///
 /// # Errors
 /// When a stale lock cannot be removed.
@@ -128,7 +128,7 @@ pub fn remove_stale_lock(profile: &Path) -> Result<LockState, BrowserError> {
     Ok(state)
 }
 
-/// Removes the directory in the temporary directory that a killed browser left its socket in.
+/// Removes the directory below the temporary directory in which a killed browser left its socket.
 pub(crate) fn remove_socket_directory(profile: &Path) {
     let Ok(socket) = fs::read_link(profile.join(SOCKET)) else { return };
     let Some(directory) = socket.parent() else { return };
@@ -147,7 +147,7 @@ pub(crate) fn remove_socket_directory(profile: &Path) {
     {
         let _ = fs::remove_file(directory.join(SOCKET));
         let _ = fs::remove_file(directory.join(COOKIE));
-        // Fails, rightly, when anything else is in it.
+        // Fails if other files are in it, as intended.
         let _ = fs::remove_dir(directory);
     }
 }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn f35_a_lock_whose_pid_is_another_program_now_is_stale() {
+    fn f35_lock_with_reused_pid_is_stale() {
         let profile = tempfile::tempdir().unwrap();
         let running = Running(Command::new("sleep").arg("60").spawn().unwrap());
         lock(profile.path(), &format!("{}-{}", host(), running.0.id()));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn f31_a_running_chromium_holds_its_lock() {
+    fn f31_lock_of_running_chromium_is_live() {
         let profile = tempfile::tempdir().unwrap();
         let program = profile.path().join("chromium");
         std::fs::copy("/bin/sleep", &program).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn f36_another_host_or_an_unreadable_lock_proves_nothing() {
+    fn f36_lock_of_another_host_or_unreadable_is_unknown() {
         let profile = tempfile::tempdir().unwrap();
         for target in [format!("elsewhere-{}", dead_pid()), "nonsense".into(), format!("{}-0", host())] {
             lock(profile.path(), &target);
@@ -233,8 +233,8 @@ mod tests {
     }
 
     #[test]
-    fn f36_an_owner_of_another_user_proves_nothing() {
-        // We may be root here and allowed everything, so the response is passed in.
+    fn f36_lock_of_another_user_is_unknown() {
+        // Root may signal every process, so the test passes the result of the signal in.
         let running = Running(Command::new("sleep").arg("60").spawn().unwrap());
         let owner = ProcessIdentity::of(running.0.id());
         assert!(matches!(judge(Err(rustix::io::Errno::PERM), owner), LockState::Unknown { .. }));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answering_socket_is_a_live_lock_on_any_host() {
+    fn lock_with_listening_socket_is_live_on_any_host() {
         let profile = tempfile::tempdir().unwrap();
         let socket = profile.path().join("real-socket");
         let _listener = UnixListener::bind(&socket).unwrap();

@@ -1,4 +1,4 @@
-//! The profile directory of a browser, and which directories are refused.
+//! Chooses, creates and removes the profile directory of a browser; refuses default profiles.
 
 pub(crate) mod directory;
 pub(crate) mod lock;
@@ -22,30 +22,30 @@ use crate::profile::lock::remove_socket_directory;
 
 /// How long removing a temporary profile is retried.
 ///
-/// A dying browser's children can still write while the directory is emptied.
+/// The children of a killed browser can still write while the directory is emptied.
 const PROFILE_REMOVAL: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// The file that makes a directory ours to delete.
+/// The file that marks a directory as Tabwire's to delete.
 const MARK: &str = ".tabwire-throw-away";
 
-/// Most of a mark that is read.
+/// Longest mark file that is read.
 const MARK_BYTES: usize = 4096;
 
-/// Which profile a browser gets.
+/// Which profile a browser uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileChoice {
-    /// A fresh one, removed with the browser.
+    /// A new profile, removed with the browser.
     Temporary,
-    /// One of Tabwire's own, kept under a name.
+    /// A profile that Tabwire keeps under this name.
     Named(String),
     /// A directory of the caller's choice.
     Directory(PathBuf),
-    /// A directory that another program's launcher names, which may have prepared it.
+    /// A directory that a launcher names with `--user-data-dir` and may have filled before.
     OfLauncher(PathBuf),
 }
 
-/// Where profiles live.
+/// The directories in which profiles are created and looked up.
 #[derive(Clone, Debug)]
 pub struct ProfileHomes {
     /// For temporary profiles.
@@ -59,7 +59,8 @@ pub struct ProfileHomes {
 }
 
 impl ProfileHomes {
-    /// Whether Tabwire made a profile: only those in its own directories count, which no repository can fill.
+    /// Whether Tabwire created a profile. Only profiles directly in Tabwire's own directories count, because a
+    /// checked-out repository cannot place files there.
     #[must_use]
     pub fn has_made(&self, profile: &Path) -> bool {
         let own = [self.data_dir.join("profiles"), temporary_home(&self.runtime_dir)];
@@ -71,10 +72,9 @@ impl ProfileHomes {
 }
 
 impl ProfileChoice {
-    /// The directory this choice means for a browser, refused if it is a default profile.
+    /// The directory of this choice. Refuses default profiles.
     ///
-    /// Only named directories are made here; the keeper makes temporary ones,
-    /// so that one that is never used never exists.
+    /// Creates only named profiles. The keeper creates temporary ones when it starts the browser.
     ///
     /// # Errors
     /// When the name or directory is not acceptable.
@@ -173,7 +173,7 @@ pub fn refuse_default_profile(directory: &Path, config_home: Option<&Path>) -> R
     }
 }
 
-/// macOS file systems do not tell case apart, so neither does the comparison.
+/// macOS file systems ignore case, so the comparison does too.
 fn lowercase(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_lowercase())
 }
@@ -186,7 +186,7 @@ fn starts_with_ignoring_case(path: &Path, start: &Path) -> bool {
     lowercase(path).starts_with(lowercase(start))
 }
 
-/// The real path of the existing part, with the rest as written.
+/// The resolved path of the existing part, followed by the rest as written.
 fn resolved(path: &Path) -> Result<PathBuf, BrowserError> {
     let absolute = std::path::absolute(path).map_err(|error| BrowserError::system("resolve", path, error))?;
     let mut rest = Vec::new();
@@ -212,15 +212,15 @@ fn resolved(path: &Path) -> Result<PathBuf, BrowserError> {
     Ok(real)
 }
 
-/// What the mark of a temporary profile says.
+/// The content of the mark of a temporary profile.
 #[derive(Debug, Serialize, Deserialize)]
 struct Mark {
     owner: ProcessIdentity,
 }
 
-/// Makes a temporary profile and marks it as the given keeper's.
+/// Creates a temporary profile and marks it with its keeper.
 ///
-/// An existing directory is taken only if it is empty or already marked.
+/// Uses an existing directory only if it is empty or already marked.
 pub(crate) fn make_temporary(directory: &Path, owner: ProcessIdentity) -> Result<(), BrowserError> {
     if let Some(parent) = directory.parent() {
         PrivateDir::create(parent)?;
@@ -238,11 +238,11 @@ pub(crate) fn make_temporary(directory: &Path, owner: ProcessIdentity) -> Result
     }
     let mark = serde_json::to_vec(&Mark { owner })
         .map_err(|error| BrowserError::system("mark", directory, error))?;
-    // Without its mark nobody would ever remove it; what is not empty is not removed here either.
+    // No sweep removes a directory without a mark, so it is removed here. `remove_dir` refuses a directory with files.
     atomic_file::write(&directory.join(MARK), &mark).inspect_err(|_| drop(fs::remove_dir(directory)))
 }
 
-/// The keeper a directory was marked by; `None` when it is not ours to delete.
+/// The keeper in the directory's mark; `None` if Tabwire may not delete the directory.
 pub(crate) fn find_owner(directory: &Path) -> Option<ProcessIdentity> {
     if !directory.symlink_metadata().ok()?.is_dir() {
         return None;
@@ -251,9 +251,9 @@ pub(crate) fn find_owner(directory: &Path) -> Option<ProcessIdentity> {
     serde_json::from_slice::<Mark>(&mark).ok().map(|mark| mark.owner)
 }
 
-/// Removes a marked directory, trying again while something still writes into it.
+/// Removes a marked directory, and retries while a process still writes into it.
 ///
-/// Returns whether it is gone. A directory without a mark is never touched.
+/// Returns whether it is gone. Never changes a directory without a mark.
 pub(crate) fn remove_temporary(directory: &Path) -> bool {
     if directory.symlink_metadata().is_err() {
         return true;
@@ -274,7 +274,7 @@ pub(crate) fn remove_temporary(directory: &Path) -> bool {
     }
 }
 
-/// The mark goes last, so that an interrupted removal can be finished by a sweep.
+/// Removes everything except the mark, so that a sweep can finish an interrupted removal.
 fn empty_but_mark(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return false };
     entries.flatten().filter(|entry| entry.file_name() != MARK).fold(true, |empty, entry| {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn t38_links_dots_and_a_moved_config_home_do_not_help() {
+    fn t38_default_profiles_are_refused_through_links_dots_and_config_home() {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir_all(home.path().join(".config/chromium")).unwrap();
         fs::create_dir_all(home.path().join("work")).unwrap();
@@ -356,7 +356,7 @@ mod tests {
 
         assert!(!remove_temporary(&precious));
         assert!(precious.join("letter").exists());
-        assert!(make_temporary(&precious, owner).is_err(), "a directory with things in it is not taken");
+        assert!(make_temporary(&precious, owner).is_err(), "a directory with files in it is refused");
         let link = home.path().join("profiles/link");
         make_temporary(&profile, owner).unwrap();
         symlink(&profile, &link).unwrap();

@@ -1,4 +1,4 @@
-//! Named profiles: list, create, remove. The profile's lock says whether a browser uses it.
+//! Lists, creates and removes named profiles. The profile's lock shows whether a browser uses it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::files::private_dir::PrivateDir;
 use crate::files::random_name::random_name;
 use crate::profile::lock::{LockState, lock_state, remove_socket_directory};
 
-/// How the name of a profile begins that is being removed; no profile's name begins with a dot.
+/// Prefix of directories that are being removed. No profile name begins with a dot.
 const LEAVING: &str = ".leaving-";
 
 /// One named profile.
@@ -23,29 +23,29 @@ pub struct NamedProfile {
     pub path: PathBuf,
     /// Bytes in its files.
     pub bytes: u64,
-    /// When a file of it was last written.
+    /// When one of its files was last written.
     pub last_use: Option<SystemTime>,
-    /// Who uses it.
+    /// The state of its lock.
     pub lock: LockState,
 }
 
-/// What became of a wish to remove a profile.
+/// The result of removing a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// It is gone.
+    /// The profile was removed.
     Gone,
-    /// A browser uses it, or may; it is untouched.
+    /// A browser uses it, or possibly uses it. Nothing was changed.
     InUse(LockState),
-    /// There is a lock whose owner is proven dead; it is untouched, as that was not asked for.
+    /// It has a stale lock, and the caller did not request the removal of locked profiles. Nothing was changed.
     LockLeft,
-    /// There is none of that name.
+    /// There is no profile of that name.
     Missing,
 }
 
-/// The directory of a profile, there or not.
+/// The directory of a profile, whether or not it exists.
 ///
 /// # Errors
-/// When the name is not one.
+/// When the name is invalid.
 pub fn path_of(data_dir: &Path, name: &str) -> Result<PathBuf, BrowserError> {
     if SessionName::new(name).is_err() {
         return Err(BrowserError::BadProfileName { name: name.chars().take(80).collect() });
@@ -53,10 +53,10 @@ pub fn path_of(data_dir: &Path, name: &str) -> Result<PathBuf, BrowserError> {
     Ok(data_dir.join("profiles").join(name))
 }
 
-/// Makes a profile; says whether it is new.
+/// Creates a profile. Returns whether it is new.
 ///
 /// # Errors
-/// When the name is not one, or the directory cannot be made.
+/// When the name is invalid, or the directory cannot be created.
 pub fn create(data_dir: &Path, name: &str) -> Result<bool, BrowserError> {
     let path = path_of(data_dir, name)?;
     let is_new = path.symlink_metadata().is_err();
@@ -78,16 +78,16 @@ pub fn list(data_dir: &Path) -> Result<Vec<NamedProfile>, BrowserError> {
     let named = entries.flatten().filter(is_profile).filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = named.filter(|name| SessionName::new(name).is_ok()).collect();
     names.sort();
-    Ok(names.into_iter().map(|name| look_at(&home, name)).collect())
+    Ok(names.into_iter().map(|name| inspect(&home, name)).collect())
 }
 
-fn look_at(home: &Path, name: String) -> NamedProfile {
+fn inspect(home: &Path, name: String) -> NamedProfile {
     let path = home.join(&name);
     let (bytes, last_use) = measure(&path);
     NamedProfile { lock: lock_state(&path), name, path, bytes, last_use }
 }
 
-/// Bytes of all files below a directory and when one was last written; links are not followed.
+/// The size of all files below a directory, and the latest modification time. Links are not followed.
 fn measure(directory: &Path) -> (u64, Option<SystemTime>) {
     let (mut bytes, mut latest) = (0, None);
     let mut open = vec![directory.to_owned()];
@@ -106,11 +106,11 @@ fn measure(directory: &Path) -> (u64, Option<SystemTime>) {
     (bytes, latest)
 }
 
-/// Removes a profile that nobody uses. `left_lock_too` also removes one with a lock whose owner is proven dead.
+/// Removes a profile that no browser uses. `stale_lock_too` also removes a profile with a stale lock.
 ///
 /// # Errors
-/// When the name is not one, or the directory cannot be removed.
-pub fn remove(data_dir: &Path, name: &str, left_lock_too: bool) -> Result<Removal, BrowserError> {
+/// When the name is invalid, or the directory cannot be removed.
+pub fn remove(data_dir: &Path, name: &str, stale_lock_too: bool) -> Result<Removal, BrowserError> {
     let path = path_of(data_dir, name)?;
     if !path.symlink_metadata().is_ok_and(|data| data.is_dir()) {
         return Ok(Removal::Missing);
@@ -118,7 +118,7 @@ pub fn remove(data_dir: &Path, name: &str, left_lock_too: bool) -> Result<Remova
     let home = PrivateDir::open(&data_dir.join("profiles"))?;
     match lock_state(&path) {
         LockState::Free => {}
-        LockState::Stale { .. } if left_lock_too => {}
+        LockState::Stale { .. } if stale_lock_too => {}
         LockState::Stale { .. } => return Ok(Removal::LockLeft),
         state => return Ok(Removal::InUse(state)),
     }
@@ -127,7 +127,7 @@ pub fn remove(data_dir: &Path, name: &str, left_lock_too: bool) -> Result<Remova
         fs::rename(from, to).map_err(|error| BrowserError::system("remove", from, error))
     };
     moved(&path, &leaving)?;
-    // A browser that began to use it meanwhile keeps it.
+    // A browser may have started on the profile since the first check.
     if let state @ (LockState::Live { .. } | LockState::Unknown { .. }) = lock_state(&leaving) {
         moved(&leaving, &path)?;
         return Ok(Removal::InUse(state));
@@ -137,7 +137,7 @@ pub fn remove(data_dir: &Path, name: &str, left_lock_too: bool) -> Result<Remova
     Ok(Removal::Gone)
 }
 
-/// Removes what is leaving, also what an interrupted removal left.
+/// Deletes directories marked for removal, including those of interrupted removals.
 fn finish_removals(home: &Path) -> Result<(), BrowserError> {
     for entry in fs::read_dir(home).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(LEAVING) {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profiles_are_made_listed_and_removed() {
+    fn profiles_are_created_listed_and_removed() {
         let home = tempfile::tempdir().unwrap();
         assert!(list(home.path()).unwrap().is_empty());
         assert!(create(home.path(), "work").unwrap() && !create(home.path(), "work").unwrap());
@@ -164,20 +164,20 @@ mod tests {
         fs::write(home.path().join("profiles/work/Default/x"), "12345").unwrap();
         fs::create_dir(home.path().join("profiles/.leaving-x")).unwrap();
         let listed = list(home.path()).unwrap();
-        let told: Vec<_> = listed.iter().map(|one| (one.name.as_str(), one.bytes)).collect();
-        assert_eq!(told, [("a", 0), ("work", 5)]);
+        let names_and_sizes: Vec<_> = listed.iter().map(|one| (one.name.as_str(), one.bytes)).collect();
+        assert_eq!(names_and_sizes, [("a", 0), ("work", 5)]);
         assert!(listed[1].last_use.is_some() && listed[1].lock == LockState::Free);
         assert_eq!(remove(home.path(), "work", false).unwrap(), Removal::Gone);
         assert_eq!(remove(home.path(), "work", false).unwrap(), Removal::Missing);
         let left: Vec<_> = fs::read_dir(home.path().join("profiles")).unwrap().flatten().collect();
-        assert_eq!(left.len(), 1, "what an interrupted removal left is gone too");
+        assert_eq!(left.len(), 1, "the rest of an interrupted removal is gone too");
         for bad in ["", "..", "a/b", ".leaving-x", "-x"] {
             assert!(remove(home.path(), bad, true).is_err() && create(home.path(), bad).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn a_link_is_no_profile_and_what_it_points_to_stays() {
+    fn links_are_not_profiles_and_their_targets_stay() {
         let home = tempfile::tempdir().unwrap();
         create(home.path(), "work").unwrap();
         let precious = home.path().join("precious");
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn f36_a_lock_that_proves_nothing_keeps_its_profile() {
+    fn f36_profile_with_unknown_lock_is_not_removed() {
         let home = tempfile::tempdir().unwrap();
         create(home.path(), "work").unwrap();
         let lock = home.path().join("profiles/work/SingletonLock");
@@ -203,7 +203,7 @@ mod tests {
         ));
         fs::remove_file(&lock).unwrap();
         let host = rustix::system::uname().nodename().to_str().unwrap().to_owned();
-        // A number above every process's.
+        // Above the highest possible pid.
         symlink(format!("{host}-4194305"), &lock).unwrap();
         assert_eq!(remove(home.path(), "work", false).unwrap(), Removal::LockLeft);
         assert!(lock.symlink_metadata().is_ok());

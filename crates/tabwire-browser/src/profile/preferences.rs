@@ -1,5 +1,5 @@
-//! Preferences of a temporary profile: no form prediction, no offer to save passwords. The browser's memory is lost anyway,
-//! bubbles cover the page, and form prediction takes longer than filling the form.
+//! Preferences of a temporary profile: autofill and the password manager are off. Saved values would be deleted with
+//! the profile, their bubbles cover the page, and form prediction takes longer than filling the form.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ const PREFERENCES: &str = concat!(
     r#""credentials_enable_service":false,"profile":{"password_manager_enabled":false}}"#
 );
 
-/// What is added for a browser that asks no server on a guess: no prefetching, whatever pages suggest.
+/// Added for a browser that must not prefetch: turns off prefetching, also when pages request it.
 const RESERVED: &str = r#","net":{"network_prediction_options":2}}"#;
 
-/// Writes them into a profile that no browser has used yet.
+/// Writes the preferences into a profile that no browser has used yet.
 pub(crate) fn write(profile: &Path, reserved: bool) -> Result<(), BrowserError> {
     let directory = PrivateDir::create(&profile.join("Default"))?;
     let path = directory.path().join("Preferences");
@@ -28,7 +28,7 @@ fn preferences(reserved: bool) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn they_are_what_a_browser_reads() {
+    fn preferences_are_valid_json() {
         for reserved in [false, true] {
             let parsed: serde_json::Value = serde_json::from_str(&super::preferences(reserved)).unwrap();
             assert_eq!(parsed["autofill"]["enabled"], false);

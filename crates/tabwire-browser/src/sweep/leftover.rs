@@ -1,4 +1,4 @@
-//! Finds what dead keepers left behind, without changing it; a sweep removes it.
+//! Lists files and browsers that dead keepers left, without changing them. A sweep removes them.
 //!
 //! Also finds browsers that outlived their keeper. A browser counts as Tabwire's only if its profile is directly in the
 //! directory of temporary profiles and is marked by a keeper that is provably dead.
@@ -15,20 +15,20 @@ use crate::limits;
 use crate::process::identity::{ProcessIdentity, SignalResult};
 use crate::profile::{find_owner, temporary_home};
 
-/// What was found below a runtime directory.
+/// Leftovers below a runtime directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leftovers {
-    /// How many browsers are kept.
+    /// The number of browsers with a live keeper.
     pub live: usize,
     /// Descriptors whose keeper does not respond.
     pub stale: Vec<PathBuf>,
-    /// Descriptors that cannot be read, and whose keeper does not listen either.
+    /// Descriptors that cannot be read and whose keeper does not listen.
     pub unreadable: Vec<PathBuf>,
-    /// Descriptors that cannot be read here although a keeper listens: those of another version.
+    /// Descriptors that cannot be read although a keeper listens: those of another Tabwire version.
     pub foreign: Vec<PathBuf>,
-    /// Sockets without a descriptor that nobody listens on.
+    /// Sockets without a descriptor and without a listener.
     pub sockets: Vec<PathBuf>,
-    /// Throw-away profiles of dead keepers.
+    /// Temporary profiles of dead keepers.
     pub profiles: Vec<PathBuf>,
     /// Browsers of dead keepers.
     pub orphans: Vec<Orphan>,
@@ -44,7 +44,7 @@ pub struct Orphan {
 }
 
 impl Orphan {
-    /// Ends the browser and its group, if it is still the one that was found; says whether it is gone.
+    /// Ends the browser and its group if it is still the same process. Returns whether it is gone.
     #[must_use]
     pub fn end(&self) -> bool {
         let is_ours = profile_of(self.process.pid()).as_ref() == Some(&self.profile)
@@ -61,7 +61,7 @@ impl Orphan {
 }
 
 impl Leftovers {
-    /// Looks below a runtime directory; what cannot be read has nothing.
+    /// Lists the leftovers below a runtime directory. Directories that cannot be read count as empty.
     #[must_use]
     pub fn look(runtime_dir: &Path) -> Self {
         let directory = runtime_dir.join("browsers");
@@ -95,7 +95,7 @@ impl Leftovers {
         found
     }
 
-    /// Whether a sweep has something to do.
+    /// Whether a sweep would remove anything.
     #[must_use]
     pub fn has_stale(&self) -> bool {
         !(self.stale.is_empty() && self.sockets.is_empty() && self.profiles.is_empty())
@@ -120,14 +120,14 @@ fn orphans(profiles: &[PathBuf]) -> Vec<Orphan> {
     let numbers = listing.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let orphan = |pid: i32| {
         let process = ProcessIdentity::of(pid.unsigned_abs())?;
-        // After the identity: what is read now is of this process, or it is not alive below.
+        // Read after the identity: if the pid was reused since, the `is_alive` check below fails.
         let profile = profile_of(pid).filter(|profile| profiles.contains(profile))?;
         process.is_alive().then_some(Orphan { process, profile })
     };
     numbers.filter_map(orphan).collect()
 }
 
-/// The profile that a process of ours has as a browser's main process.
+/// The profile of a browser's main process that runs as this user.
 fn profile_of(pid: i32) -> Option<PathBuf> {
     let place = PathBuf::from(format!("/proc/{pid}"));
     if place.metadata().ok()?.uid() != rustix::process::geteuid().as_raw() {
@@ -136,7 +136,7 @@ fn profile_of(pid: i32) -> Option<PathBuf> {
     profile_in(&fs::read(place.join("cmdline")).ok()?)
 }
 
-/// The profile in a browser's arguments; renderers and other helpers have a `--type`.
+/// The profile in a browser's arguments. Renderers and other child processes have a `--type` argument.
 fn profile_in(arguments: &[u8]) -> Option<PathBuf> {
     let arguments = std::str::from_utf8(arguments).ok()?;
     let mut parts = arguments.split('\0').skip(1);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_place_has_no_leftovers() {
+    fn empty_directory_has_no_leftovers() {
         let home = tempfile::tempdir().unwrap();
         assert_eq!(Leftovers::look(home.path()), Leftovers::default());
         assert!(!Leftovers::look(&home.path().join("nowhere")).has_stale());

@@ -1,7 +1,7 @@
-//! Checks every descriptor, tells live browsers from leftovers, removes the leftovers.
+//! Checks every descriptor and removes the files and processes that dead keepers left.
 //!
-//! A pid alone proves nothing; only a handshake with the keeper proves that a browser lives (F35, F36, F39, F47). A process
-//! is signalled only when it is provably the described one.
+//! Pids are reused, so only a handshake with the keeper proves that a browser lives (F35, F36, F39, F47). A process is
+//! signalled only if its pid and start time match the descriptor.
 
 mod leftover;
 mod ownership;
@@ -22,17 +22,17 @@ use crate::process::identity::ProcessIdentity;
 use crate::profile::lock::{LockState, lock_state};
 use crate::profile::{find_owner, remove_temporary, temporary_home};
 
-/// What a sweep found out about one descriptor.
+/// The state of one descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its keeper answered with the same instance.
+    /// Its keeper responded with the same instance.
     Live,
-    /// It describes nothing any more; its files were removed.
+    /// Its browser is gone. The files were removed.
     Stale {
         /// The proof.
         reason: StaleReason,
     },
-    /// It cannot be read; it was left alone.
+    /// It cannot be read. Nothing was changed.
     Unreadable,
 }
 
@@ -41,39 +41,39 @@ pub enum Verdict {
 pub enum StaleReason {
     /// The keeper's process is gone.
     KeeperDead,
-    /// Another process has the keeper's number.
+    /// Another process has the keeper's pid.
     PidReused,
-    /// The keeper's process is there and does not respond.
+    /// The keeper's process runs and does not respond.
     SocketUnresponsive,
-    /// Another keeper answers on the socket.
+    /// Another keeper responds on the socket.
     WrongInstance,
 }
 
-/// What a sweep removed.
+/// One item that a sweep removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Removed {
     /// A descriptor file.
     Descriptor(PathBuf),
-    /// A socket nobody listens on.
+    /// A socket without a listener.
     Socket(PathBuf),
     /// A temporary profile.
     Profile(PathBuf),
-    /// A keeper that did not respond any more.
+    /// A keeper that did not respond.
     Keeper(ProcessIdentity),
-    /// A browser whose keeper was gone.
+    /// A browser whose keeper had ended.
     Browser(ProcessIdentity),
 }
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepReport {
     /// Every descriptor file with its verdict.
     pub verdicts: Vec<(PathBuf, Verdict)>,
     /// Descriptors of browsers that live.
     pub live: Vec<BrowserDescriptor>,
-    /// What was removed, in order.
+    /// Removed items, in order.
     pub removed: Vec<Removed>,
-    /// What should have been removed and could not be.
+    /// Items that could not be removed.
     pub kept: Vec<PathBuf>,
 }
 
@@ -89,7 +89,7 @@ pub fn sweep(runtime_dir: &Path) -> Result<SweepReport, BrowserError> {
     let mut swept = SweepReport::default();
     for path in entries(&directory, "json")? {
         let verdict = match BrowserDescriptor::read(&path) {
-            // A copy under another name must not bring down the original.
+            // A copy under another name must not end the browser of the original.
             Ok(descriptor) if BrowserDescriptor::file(&directory, &descriptor.id) == path => {
                 swept.judge(&directory, &path, descriptor)
             }
@@ -122,7 +122,7 @@ fn entries(directory: &Path, extension: &str) -> Result<Vec<PathBuf>, BrowserErr
 
 impl SweepReport {
     fn judge(&mut self, directory: &Path, path: &Path, descriptor: BrowserDescriptor) -> Verdict {
-        // The path in the file is not trusted: the socket is the one beside it.
+        // The path in the file is not trusted: use the socket beside it.
         let socket = BrowserDescriptor::socket_file(directory, &descriptor.id);
         let response = client::hello(&socket, Instant::now() + limits::SWEEP_HELLO);
         let keeper = descriptor.keeper;
@@ -137,7 +137,7 @@ impl SweepReport {
             Err(_) => StaleReason::KeeperDead,
         };
         if reason == StaleReason::WrongInstance {
-            // The socket and perhaps the profile belong to somebody who answers.
+            // The socket, and possibly the profile, belong to the keeper that responded.
             self.remove_file(path, Removed::Descriptor);
             return Verdict::Stale { reason };
         }
@@ -157,7 +157,7 @@ impl SweepReport {
         Verdict::Stale { reason }
     }
 
-    /// Ends a process if it is still the one described; says whether it is gone.
+    /// Ends a process if it is still the described one. Returns whether it is gone.
     fn end(&mut self, process: ProcessIdentity, removed: fn(ProcessIdentity) -> Removed) -> bool {
         if !process.is_alive() {
             return true;

@@ -1,5 +1,5 @@
-//! A real Chromium behind a real keeper: each test proves one seam.
-//! Everything that needs no Chromium is in `fake_browser.rs` or beside the code.
+//! Tests of a real keeper with a real Chromium.
+//! Tests that need no Chromium are in `fake_browser.rs` or beside the code.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use tabwire_browser::keeper::KeeperState;
 use tabwire_browser::{AttachTarget, BrowserError, Signal, SignalResult, attach, keeper_client, lock_state};
 
 #[test]
-fn a_browser_is_launched_claimed_asked_and_stopped() {
+fn browser_is_launched_claimed_queried_and_stopped() {
     let home = KeeperHome::new();
     let request = home.request();
     let descriptor = home.keep(&request).unwrap();
@@ -35,7 +35,7 @@ fn a_browser_is_launched_claimed_asked_and_stopped() {
 }
 
 #[test]
-fn the_next_holder_finds_the_page_as_it_was_even_after_half_a_frame() {
+fn next_holder_finds_the_same_page_after_a_partial_frame() {
     let home = KeeperHome::new();
     let descriptor = home.keep(&home.request()).unwrap();
     let mut first = RawPipe::claim(&descriptor);
@@ -53,15 +53,15 @@ fn the_next_holder_finds_the_page_as_it_was_even_after_half_a_frame() {
     let mut second = RawPipe::claim(&descriptor);
     assert_eq!(second.claim.control_session.as_deref(), Some(session.as_str()));
     second.write(b"\0");
-    // Chromium 156 answers the half frame with one error frame that has no id and goes on.
-    let complaint = second.find_frame(within(5)).expect("Chromium answers half a frame");
+    // Chromium 156 responds to the partial frame with one error frame without an id, and continues.
+    let complaint = second.find_frame(within(5)).expect("Chromium responds to a partial frame");
     assert_eq!(complaint["error"]["code"], -32700, "{complaint}");
     assert!(complaint.get("id").is_none(), "{complaint}");
-    // It answers an empty frame in the same way.
+    // It responds to an empty frame in the same way.
     second.write(b"\0");
-    let complaint = second.find_frame(within(5)).expect("Chromium answers an empty frame");
+    let complaint = second.find_frame(within(5)).expect("Chromium responds to an empty frame");
     assert_eq!(complaint["error"]["code"], -32700, "{complaint}");
-    // The earlier holder's cdp session is still there, and so is the page's state.
+    // The earlier holder's CDP session and the page's state still exist.
     assert_eq!(second.evaluate(30, &session, "window.kept + 1"), 42);
 
     keeper_client::stop(&descriptor.socket, None, within(15)).unwrap();
@@ -69,7 +69,7 @@ fn the_next_holder_finds_the_page_as_it_was_even_after_half_a_frame() {
 }
 
 #[test]
-fn f24_a_killed_keeper_takes_its_browser_with_it_and_a_sweep_removes_the_rest() {
+fn f24_browser_ends_with_its_killed_keeper_and_sweep_cleans_up() {
     let home = KeeperHome::new();
     let descriptor = home.keep(&home.request()).unwrap();
     assert_eq!(descriptor.keeper.signal(Signal::KILL), SignalResult::Sent);
@@ -81,12 +81,12 @@ fn f24_a_killed_keeper_takes_its_browser_with_it_and_a_sweep_removes_the_rest() 
 }
 
 #[test]
-fn f24_a_killed_keeper_takes_its_browser_even_while_claimed() {
+fn f24_claimed_browser_ends_with_its_killed_keeper() {
     let home = KeeperHome::new();
     let descriptor = home.keep(&home.request()).unwrap();
     let pipe = RawPipe::claim(&descriptor);
     assert_eq!(descriptor.keeper.signal(Signal::KILL), SignalResult::Sent);
-    // What a holder must do: when the control connection ends, let go of the pipe.
+    // A holder must close the pipe when the control connection ends.
     let mut byte = [0];
     assert_eq!(std::io::Read::read(&mut &pipe.claim.control, &mut byte).unwrap(), 0);
     drop(pipe);
@@ -107,7 +107,7 @@ fn an_unclaimed_browser_ends_after_its_linger() {
 }
 
 #[test]
-fn a_killed_browser_is_cleaned_up_after() {
+fn files_of_a_killed_browser_are_removed() {
     let home = KeeperHome::new();
     let descriptor = home.keep(&home.request()).unwrap();
     assert_eq!(descriptor.browser.signal(Signal::KILL), SignalResult::Sent);
@@ -116,7 +116,7 @@ fn a_killed_browser_is_cleaned_up_after() {
 }
 
 #[test]
-fn f31_a_second_browser_on_a_live_profile_is_refused_with_the_remedies() {
+fn f31_second_browser_on_a_live_profile_is_refused() {
     let home = KeeperHome::new();
     let mut request = home.request();
     request.spec.temporary = false;
@@ -133,14 +133,14 @@ fn f31_a_second_browser_on_a_live_profile_is_refused_with_the_remedies() {
     assert!(failure.hint().contains("another profile"));
     assert!(descriptor.browser.is_alive());
 
-    // F30: killed, it leaves its lock; the next launch proves that stale and goes on.
+    // F30: a killed browser leaves its lock. The next launch detects that it is stale.
     assert_eq!(descriptor.browser.signal(Signal::KILL), SignalResult::Sent);
     eventually("the keeper's end", 5, || !descriptor.keeper.is_alive());
     assert!(matches!(lock_state(&descriptor.profile), tabwire_browser::LockState::Stale { .. }));
     let third = home.keep(&second).unwrap();
     keeper_client::stop(&third.socket, None, within(15)).unwrap();
     home.expect_nothing_left(5);
-    assert!(descriptor.profile.exists(), "a profile that is not throw-away stays");
+    assert!(descriptor.profile.exists(), "a profile that is not temporary stays");
 }
 
 /// The inodes of all sockets that listen on TCP.
@@ -164,7 +164,7 @@ fn listens(root: i32) -> bool {
 }
 
 #[test]
-fn t37_the_browser_listens_on_no_port_unless_asked() {
+fn t37_browser_listens_on_no_port_by_default() {
     let home = KeeperHome::new();
     let descriptor = home.keep(&home.request()).unwrap();
     assert!(tree(descriptor.browser.pid()).len() > 2, "the browser has children");

@@ -1,4 +1,4 @@
-//! A real keeper around small fake browsers that misbehave in one way each.
+//! A real keeper with fake browsers, each with one fault.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, GREETS, KeeperHome, RawPipe, eventually, within};
+use crate::support::{self, KeeperHome, RawPipe, SENDS_VERSION, eventually, within};
 use tabwire_api::{ErrorCode, InstanceId};
 use tabwire_browser::keeper::KeeperState;
 use tabwire_browser::{
@@ -14,16 +14,16 @@ use tabwire_browser::{
     StaleReason, SweepReport, Verdict, keeper_client, limits, sweep,
 };
 
-/// Answers the greeting, then ignores commands and signals for ever, with a child that does too.
-fn deaf() -> String {
+/// Responds once, then ignores commands and signals. Its child process does the same.
+fn unresponsive() -> String {
     format!(
-        "trap '' TERM INT HUP\n{GREETS}\n(trap '' TERM INT HUP; sleep 1000) &\nwhile :; do sleep 1000; done"
+        "trap '' TERM INT HUP\n{SENDS_VERSION}\n(trap '' TERM INT HUP; sleep 1000) &\nwhile :; do sleep 1000; done"
     )
 }
 
-/// Answers the greeting and ends with its pipe, as Chromium does.
+/// Responds once, and exits when its pipe closes, as Chromium does.
 fn obedient() -> String {
-    format!("{GREETS}\ncat <&3 >/dev/null")
+    format!("{SENDS_VERSION}\ncat <&3 >/dev/null")
 }
 
 fn holder() -> InstanceId {
@@ -31,9 +31,9 @@ fn holder() -> InstanceId {
 }
 
 #[test]
-fn f46_a_browser_that_ignores_close_is_killed_with_its_group_after_the_grace() {
+fn f46_browser_that_ignores_close_is_killed_with_its_group() {
     let home = KeeperHome::new();
-    let descriptor = home.keep(&home.fake(&deaf())).unwrap();
+    let descriptor = home.keep(&home.fake(&unresponsive())).unwrap();
     let family = support::tree(descriptor.browser.pid());
     eventually("the children of the fake browser", 5, || support::tree(descriptor.browser.pid()).len() >= 3);
     let family: Vec<_> = support::tree(descriptor.browser.pid()).into_iter().chain(family).collect();
@@ -47,9 +47,9 @@ fn f46_a_browser_that_ignores_close_is_killed_with_its_group_after_the_grace() {
 }
 
 #[test]
-fn f46_a_descendant_that_left_the_group_is_killed_too() {
+fn f46_descendants_outside_the_group_are_killed() {
     let home = KeeperHome::new();
-    let script = format!("setsid sleep 1000 &\n{GREETS}\ncat <&3 >/dev/null & wait $!");
+    let script = format!("setsid sleep 1000 &\n{SENDS_VERSION}\ncat <&3 >/dev/null & wait $!");
     let descriptor = home.keep(&home.fake(&script)).unwrap();
     eventually("the stray", 5, || support::tree(descriptor.browser.pid()).len() >= 3);
     let family = support::tree(descriptor.browser.pid());
@@ -61,9 +61,9 @@ fn f46_a_descendant_that_left_the_group_is_killed_too() {
 }
 
 #[test]
-fn f27_a_second_sigterm_does_not_wait() {
+fn f27_second_sigterm_kills_the_browser() {
     let home = KeeperHome::new();
-    let mut request = home.fake(&deaf());
+    let mut request = home.fake(&unresponsive());
     request.spec.close_grace_ms = 60_000;
     let descriptor = home.keep(&request).unwrap();
     assert_eq!(descriptor.keeper.signal(Signal::TERM), SignalResult::Sent);
@@ -79,7 +79,7 @@ fn f27_a_second_sigterm_does_not_wait() {
 }
 
 #[test]
-fn f27_a_sigterm_during_the_start_leaves_nothing() {
+fn f27_sigterm_during_the_start_leaves_no_process_or_file() {
     let home = KeeperHome::new();
     let mut request = home.fake("trap '' TERM\nwhile :; do sleep 1000; done");
     request.spec.close_grace_ms = 100;
@@ -97,7 +97,7 @@ fn f27_a_sigterm_during_the_start_leaves_nothing() {
 }
 
 #[test]
-fn a_failed_launch_quotes_the_browser_and_leaves_nothing() {
+fn failed_launch_quotes_stderr_and_leaves_no_files() {
     let home = KeeperHome::new();
     let cases = [
         ("echo 'cannot open display' >&2; exit 7", "cannot open display"),
@@ -120,7 +120,7 @@ fn a_failed_launch_quotes_the_browser_and_leaves_nothing() {
 }
 
 #[test]
-fn a_start_that_misses_the_callers_deadline_leaves_nothing() {
+fn start_after_the_deadline_leaves_no_files() {
     let home = KeeperHome::new();
     let mut request = home.fake("exec sleep 1000");
     request.spec.close_grace_ms = 0;
@@ -133,20 +133,20 @@ fn a_start_that_misses_the_callers_deadline_leaves_nothing() {
 }
 
 #[test]
-fn f28_the_browser_outlives_the_thread_that_started_it() {
+fn f28_browser_outlives_the_thread_that_started_it() {
     let home = KeeperHome::new();
     let request = home.fake(&obedient());
     let descriptor = std::thread::scope(|scope| scope.spawn(|| home.keep(&request)).join()).unwrap().unwrap();
     let pipe = RawPipe::claim(&descriptor);
     assert!(descriptor.browser.is_alive() && pipe.claim.browser == descriptor.browser);
-    // F29: another child of ours that ends is still ours to reap.
+    // F29: other children of this process can still be reaped.
     assert!(Command::new("true").status().unwrap().success());
     keeper_client::stop(&descriptor.socket, Some(Duration::ZERO), within(9)).unwrap();
     home.expect_nothing_left(1);
 }
 
 #[test]
-fn a_claim_outlasts_the_linger_and_its_end_starts_it() {
+fn linger_starts_at_the_end_of_a_claim() {
     let home = KeeperHome::new();
     let mut request = home.fake(&obedient());
     request.spec.linger_ms = 400;
@@ -161,12 +161,12 @@ fn a_claim_outlasts_the_linger_and_its_end_starts_it() {
 }
 
 #[test]
-fn an_unclaimed_browser_that_writes_a_lot_is_never_blocked() {
+fn unclaimed_browser_with_much_output_is_not_blocked() {
     let home = KeeperHome::new();
     let done = home.home.path().join("done");
     let flood =
         format!("head -c 3000000 /dev/zero >&4; head -c 300000 /dev/zero >&2; : > {}", done.display());
-    let descriptor = home.keep(&home.fake(&format!("{GREETS}\n{flood}\ncat <&3 >/dev/null"))).unwrap();
+    let descriptor = home.keep(&home.fake(&format!("{SENDS_VERSION}\n{flood}\ncat <&3 >/dev/null"))).unwrap();
     eventually("the end of the flood", 9, || done.exists());
     let kept = keeper_client::stderr(&descriptor.socket, within(5)).unwrap();
     assert_eq!(kept.len(), limits::STDERR_RING_BYTES);
@@ -175,7 +175,7 @@ fn an_unclaimed_browser_that_writes_a_lot_is_never_blocked() {
 }
 
 #[test]
-fn control_connections_are_bounded_and_survive_nonsense() {
+fn control_connections_are_bounded_and_accept_invalid_lines() {
     let home = KeeperHome::new();
     let descriptor = home.keep(&home.fake(&obedient())).unwrap();
     let mut talker = UnixStream::connect(&descriptor.socket).unwrap();
@@ -208,12 +208,12 @@ fn control_connections_are_bounded_and_survive_nonsense() {
 }
 
 #[test]
-fn the_browser_inherits_its_pipe_and_nothing_else_and_the_keeper_is_small() {
+fn browser_inherits_only_its_pipe_and_keeper_memory_is_small() {
     let home = KeeperHome::new();
-    // Leaked on purpose: a descriptor of ours that every child would inherit.
+    // Leaked on purpose: a descriptor that every child would inherit.
     let leaked = fs::File::open("/dev/null").unwrap();
     rustix::io::fcntl_setfd(&leaked, rustix::io::FdFlags::empty()).unwrap();
-    let descriptor = home.keep(&home.fake(&format!("{GREETS}\nexec sleep 1000"))).unwrap();
+    let descriptor = home.keep(&home.fake(&format!("{SENDS_VERSION}\nexec sleep 1000"))).unwrap();
     drop(leaked);
     eventually("the exec", 5, || descriptor.browser.executable().is_some_and(|path| path.ends_with("sleep")));
     let directory = format!("/proc/{}/fd", descriptor.browser.pid());
@@ -221,14 +221,14 @@ fn the_browser_inherits_its_pipe_and_nothing_else_and_the_keeper_is_small() {
         let entries = fs::read_dir(&directory).unwrap().flatten();
         entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
     };
-    // The program's loader opens its libraries for a moment.
+    // The dynamic loader opens libraries for a short time.
     let expected = ["0", "1", "2", "3", "4"].map(str::to_owned).into();
     eventually("a browser with its pipe and nothing else", 5, || inherited() == expected);
     let keeper = descriptor.keeper.pid();
     for stream in 0..3 {
         let link = format!("/proc/{keeper}/fd/{stream}");
-        let let_go = || fs::read_link(&link).unwrap() == std::path::Path::new("/dev/null");
-        eventually("the keeper letting go of its streams", 5, let_go);
+        let is_redirected = || fs::read_link(&link).unwrap() == std::path::Path::new("/dev/null");
+        eventually("the redirection of the keeper's streams", 5, is_redirected);
     }
     let rollup = fs::read_to_string(format!("/proc/{keeper}/smaps_rollup")).unwrap();
     let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap();
@@ -245,11 +245,11 @@ fn verdict(swept: &SweepReport, descriptor: &BrowserDescriptor) -> Verdict {
 }
 
 #[test]
-fn f47_a_sweep_keeps_the_living_and_removes_what_a_killed_keeper_left() {
+fn f47_sweep_keeps_live_browsers_and_removes_leftovers() {
     let home = KeeperHome::new();
     let living = home.keep(&home.fake(&obedient())).unwrap();
-    // Ignores the end of its pipe, so it outlives its keeper: an orphan.
-    let orphan = home.keep(&home.fake(&deaf())).unwrap();
+    // Ignores the end of its pipe, so it outlives its keeper as an orphan.
+    let orphan = home.keep(&home.fake(&unresponsive())).unwrap();
     eventually("the children of the orphan", 5, || support::tree(orphan.browser.pid()).len() >= 3);
     let family = support::tree(orphan.browser.pid());
     assert_eq!(orphan.keeper.signal(Signal::KILL), SignalResult::Sent);
@@ -285,35 +285,35 @@ fn f47_a_sweep_keeps_the_living_and_removes_what_a_killed_keeper_left() {
 }
 
 #[test]
-fn f35_f39_stale_descriptors_never_hurt_a_stranger() {
+fn f35_f39_stale_descriptors_do_not_harm_other_processes() {
     let home = KeeperHome::new();
     let request = home.fake(&obedient());
     let real = home.keep(&request).unwrap();
     keeper_client::stop(&real.socket, Some(Duration::ZERO), within(9)).unwrap();
     home.expect_nothing_left(1);
-    let mut stranger = Command::new("sleep").arg("1000").spawn().unwrap();
-    let identity = ProcessIdentity::of(stranger.id()).unwrap();
-    // The same number with another start time: what a reused pid looks like.
+    let mut other_process = Command::new("sleep").arg("1000").spawn().unwrap();
+    let identity = ProcessIdentity::of(other_process.id()).unwrap();
+    // The same pid with another start time, like a reused pid.
     let earlier: ProcessIdentity = serde_json::from_value(
         serde_json::json!({"pid": identity.pid(), "start_time": identity.start_time() - 1}),
     )
     .unwrap();
     let reused = BrowserDescriptor { keeper: earlier, browser: earlier, ..real.clone() };
     reused.write(&home.browsers()).unwrap();
-    // A socket file that nobody listens on any more, and one without a descriptor.
+    // A socket file without a listener, and a socket without a descriptor.
     drop(UnixListener::bind(&real.socket).unwrap());
     drop(UnixListener::bind(home.browsers().join("lost.sock")).unwrap());
     let swept = sweep(&home.runtime_dir()).unwrap();
     assert_eq!(verdict(&swept, &reused), Verdict::Stale { reason: StaleReason::PidReused });
-    assert!(identity.is_alive(), "the stranger was not signalled");
-    assert!(stranger.try_wait().unwrap().is_none());
+    assert!(identity.is_alive(), "the other process was not signalled");
+    assert!(other_process.try_wait().unwrap().is_none());
     home.expect_nothing_left(1);
-    stranger.kill().unwrap();
-    stranger.wait().unwrap();
+    other_process.kill().unwrap();
+    other_process.wait().unwrap();
 }
 
 #[test]
-fn a_descriptor_of_an_earlier_keeper_is_stale_and_the_present_one_is_left_alone() {
+fn descriptor_of_an_earlier_keeper_is_stale() {
     let home = KeeperHome::new();
     let living = home.keep(&home.fake(&obedient())).unwrap();
     let earlier = BrowserDescriptor { instance: InstanceId::new("earlier"), ..living.clone() };
@@ -326,7 +326,7 @@ fn a_descriptor_of_an_earlier_keeper_is_stale_and_the_present_one_is_left_alone(
 }
 
 #[test]
-fn f36_a_keeper_that_does_not_answer_is_not_alive() {
+fn f36_keeper_that_does_not_respond_is_removed() {
     let home = KeeperHome::new();
     let frozen = home.keep(&home.fake(&obedient())).unwrap();
     assert_eq!(frozen.keeper.signal(Signal::STOP), SignalResult::Sent);
@@ -337,7 +337,7 @@ fn f36_a_keeper_that_does_not_answer_is_not_alive() {
 }
 
 #[test]
-fn f39_a_keeper_replaces_a_dead_socket_and_not_a_living_one() {
+fn f39_keeper_replaces_only_sockets_without_listener() {
     let home = KeeperHome::new();
     let request = home.fake(&obedient());
     let first = home.keep(&request).unwrap();

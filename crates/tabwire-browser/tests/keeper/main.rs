@@ -1,4 +1,4 @@
-//! The keeper around fake browsers and around a real Chromium.
+//! Tests of the keeper with fake browsers and with a real Chromium.
 
 mod chromium;
 mod fake_browser;

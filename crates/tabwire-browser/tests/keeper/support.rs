@@ -22,7 +22,7 @@ pub(crate) fn within(seconds: u64) -> Instant {
     Instant::now() + Duration::from_secs(seconds)
 }
 
-/// Waits for a condition, looking every few milliseconds; panics at the deadline.
+/// Polls a condition every few milliseconds. Panics at the deadline.
 pub(crate) fn eventually(what: &str, seconds: u64, mut condition: impl FnMut() -> bool) {
     let deadline = within(seconds);
     while !condition() {
@@ -31,7 +31,7 @@ pub(crate) fn eventually(what: &str, seconds: u64, mut condition: impl FnMut() -
     }
 }
 
-/// One test's own runtime directory; on drop nothing may be left in it or running from it.
+/// The runtime directory of one test. On drop, kills processes that still use it.
 pub(crate) struct KeeperHome {
     pub(crate) home: tempfile::TempDir,
 }
@@ -103,7 +103,8 @@ impl KeeperHome {
 
 impl Drop for KeeperHome {
     fn drop(&mut self) {
-        // A failed test must not leave a browser behind; these are our own by their argument.
+        // A failed test must not leave a browser. These processes belong to the test, because their arguments name
+        // its directory.
         for (pid, _) in self.processes() {
             if let Some(process) = u32::try_from(pid).ok().and_then(ProcessIdentity::of) {
                 let _ = process.kill_group();
@@ -112,8 +113,8 @@ impl Drop for KeeperHome {
     }
 }
 
-/// A script's first line that answers the keeper's greeting.
-pub(crate) const GREETS: &str = r#"printf '{"id":1,"result":{"product":"Fake/1.0"}}\000' >&4"#;
+/// A shell command that responds to the keeper's `Browser.getVersion`.
+pub(crate) const SENDS_VERSION: &str = r#"printf '{"id":1,"result":{"product":"Fake/1.0"}}\000' >&4"#;
 
 /// NUL-separated JSON over a claimed pipe.
 pub(crate) struct RawPipe {
@@ -132,7 +133,7 @@ impl RawPipe {
         assert_eq!(rustix::io::write(&self.claim.to_browser, bytes).unwrap(), bytes.len());
     }
 
-    /// The next frame, or `None` when there is none in time.
+    /// The next frame, or `None` at the deadline.
     pub(crate) fn find_frame(&mut self, deadline: Instant) -> Option<Value> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == 0) {
@@ -158,14 +159,14 @@ impl RawPipe {
         self.write(format!("{message}\0").as_bytes());
         let deadline = within(10);
         loop {
-            let frame = self.find_frame(deadline).unwrap_or_else(|| panic!("no answer to {method}"));
+            let frame = self.find_frame(deadline).unwrap_or_else(|| panic!("no response to {method}"));
             if frame["id"] == id {
                 return frame;
             }
         }
     }
 
-    /// Opens a page and returns a cdp session on it.
+    /// Opens a page and returns a CDP session on it.
     pub(crate) fn attach_to_page(&mut self, id: u64) -> String {
         let targets = self.ask(id, "Target.getTargets", &Value::Null, None);
         let targets = targets["result"]["targetInfos"].as_array().unwrap().clone();

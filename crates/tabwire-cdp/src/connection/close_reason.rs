@@ -1,14 +1,14 @@
-//! Why a connection ended. Knows nothing of commands.
+//! Why a connection ended.
 
 use crate::transport::TransportError;
 
-/// Why a connection ended, as told to everybody who waited on it.
+/// Why a connection ended; every pending command and listener gets it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CloseReason {
     /// The browser closed its end, or exited.
     #[error("the browser closed the connection")]
     PeerClosed,
-    /// Our side closed it.
+    /// This side closed it.
     #[error("the connection was closed from this side")]
     ClosedHere,
     /// The transport failed.

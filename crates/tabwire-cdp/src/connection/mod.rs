@@ -106,10 +106,10 @@ impl Connection {
 
 /// A command that has been sent; its response can be awaited later.
 ///
-/// Dropping it cancels the wait: a late response is ignored (F20).
+/// Dropping it cancels the command if it is still queued, and the wait: a late response is ignored (F20).
 #[derive(Debug)]
 pub struct PendingResponse {
-    _guard: PendingGuard,
+    guard: PendingGuard,
     outcome: oneshot::Receiver<Outcome>,
     is_taken: bool,
     method: Method,
@@ -135,6 +135,11 @@ impl PendingResponse {
         }
     }
 
+    /// Sends the command even if it is still queued, and ignores its response.
+    pub fn ignore(mut self) {
+        self.guard.is_sent_anyway = true;
+    }
+
     /// Whether the response is still outstanding.
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -142,17 +147,19 @@ impl PendingResponse {
     }
 }
 
-/// Removes the command from the router when its caller drops it.
+/// Removes the command from the router when its caller drops it, and from the outbox unless it is to be sent anyway.
 #[derive(Debug)]
 struct PendingGuard {
     core: Weak<Core>,
     id: CommandId,
+    is_sent_anyway: bool,
 }
 
 impl Drop for PendingGuard {
     fn drop(&mut self) {
         if let Some(core) = self.core.upgrade()
             && core.router.forget(self.id)
+            && !self.is_sent_anyway
         {
             core.outbox.withdraw(self.id);
         }
@@ -179,7 +186,7 @@ impl Core {
             return Err(CdpError::TooLarge { method, size: frame.len(), limit: BROWSER_MESSAGE_CEILING });
         }
         let outcome = self.router.register(id, session, method.clone())?;
-        let guard = PendingGuard { core: Arc::downgrade(self), id };
+        let guard = PendingGuard { core: Arc::downgrade(self), id, is_sent_anyway: false };
         match self.outbox.push(id, frame) {
             Ok(()) => {}
             Err(PushError::Closed) => {
@@ -190,7 +197,7 @@ impl Core {
             // Part of the command may have been written: closing fails it with `OutcomeUnknown`.
             Err(PushError::Broken(error)) => self.close(CloseReason::Transport(error)),
         }
-        Ok(PendingResponse { _guard: guard, outcome, is_taken: false, method, deadline })
+        Ok(PendingResponse { guard, outcome, is_taken: false, method, deadline })
     }
 
     /// Ends the connection; the first reason wins.

@@ -1,6 +1,4 @@
-//! Commands on their way out: written at once from the caller's task when the link is idle, queued when not.
-//!
-//! Knows nothing of responses.
+//! Outgoing commands: the caller's task writes them at once when the link is idle; otherwise they are queued.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +15,7 @@ use crate::transport::{Flush, FrameSink, TransportError};
 #[derive(Debug)]
 pub(crate) struct Outbox {
     state: Mutex<State>,
-    /// Tells the writer that the sink stalled.
+    /// Wakes the writer task when the sink stalls.
     stalled: Notify,
 }
 
@@ -30,23 +28,23 @@ struct State {
 
 #[derive(Debug)]
 enum Slot {
-    /// Everything is written: the next caller may write.
+    /// All frames are written: the next caller may write.
     Idle(FrameSink),
-    /// The peer is slow and the writer has not come yet.
+    /// The peer is slow and the writer task has not taken the sink yet.
     Stalled(FrameSink),
-    /// The writer has the sink.
+    /// The writer task has the sink.
     Taken,
     Closed,
 }
 
-/// Why a frame was not accepted; it was not sent.
+/// Why a frame was refused; except for `Broken`, nothing of it was sent.
 #[derive(Debug)]
 pub(crate) enum PushError {
     Closed,
     Backlogged {
         waiting: usize,
     },
-    /// The link failed while this frame was written: some of it may have left.
+    /// The link failed while this frame was written: part of it may have been sent.
     Broken(TransportError),
 }
 
@@ -81,7 +79,7 @@ impl Outbox {
         }
     }
 
-    /// Takes back a frame that still waits; a frame that is being written stays.
+    /// Removes a frame from the queue; a frame that is being written stays.
     pub(crate) fn withdraw(&self, id: CommandId) {
         let mut state = self.lock();
         if let Some(position) = state.queue.iter().position(|(queued, _)| *queued == id)
@@ -91,7 +89,7 @@ impl Outbox {
         }
     }
 
-    /// Closes for good and returns the commands that were never sent.
+    /// Closes the outbox and returns the commands that were never sent.
     pub(crate) fn close(&self) -> HashSet<CommandId> {
         let mut state = self.lock();
         if let Slot::Idle(mut sink) | Slot::Stalled(mut sink) =
@@ -103,7 +101,7 @@ impl Outbox {
         state.queue.drain(..).map(|(id, _)| id).collect()
     }
 
-    /// Writes what had to wait, for as long as the connection lives.
+    /// Writes queued frames for as long as the connection lives.
     pub(crate) async fn write_stalled(&self) -> Result<(), TransportError> {
         loop {
             self.stalled.notified().await;
@@ -129,7 +127,7 @@ impl Outbox {
         }
     }
 
-    /// Moves a batch into the sink, or puts the sink back when nothing waits.
+    /// Moves a batch into the sink, or puts the sink back when the queue is empty.
     fn refill(&self, mut sink: FrameSink) -> Option<FrameSink> {
         let mut state = self.lock();
         if matches!(state.slot, Slot::Closed) {

@@ -1,8 +1,8 @@
-//! What a debugging port tells of its browser over HTTP. Knows nothing of HTTP itself.
+//! The HTTP discovery documents of a debugging port.
 
 use serde_json::{Value, json};
 
-/// The body of `/json/version`, from what `Browser.getVersion` answered and where the browser's websocket is.
+/// The body of `/json/version`, from the result of `Browser.getVersion` and the browser's websocket URL.
 #[must_use]
 pub fn version_body(version: &Value, websocket: &str) -> Value {
     let agent = version["userAgent"].as_str().unwrap_or_default();

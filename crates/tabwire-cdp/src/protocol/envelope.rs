@@ -1,72 +1,71 @@
 //! Peeks at `id`, `method` and `sessionId` of a raw frame without parsing the rest.
 //!
-//! Knows nothing of sockets, clients or what a method means. Frames a browser wrote take a constant-time
-//! path (Chrome puts `id` or `method` first and `sessionId` last); everything else is read by serde,
-//! which skips what it is not asked for.
+//! Frames that a browser wrote take a constant-time path, because Chrome puts `id` or `method` first and
+//! `sessionId` last. serde reads all other frames and skips the fields that are not needed.
 
 use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Longest session id the constant-time path looks for; Chrome's have 32 characters.
+/// Longest session id that the constant-time path searches for; Chrome's have 32 characters.
 const LONGEST_SESSION: usize = 128;
 
-/// What a browser's frame is about.
+/// The routing fields of a browser's frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserEnvelope<'a> {
     /// Response or event.
     pub kind: BrowserFrameKind<'a>,
-    /// The CDP session it travels on; `None` is the root.
+    /// Its CDP session; `None` is the root.
     pub session: Option<&'a str>,
-    /// The bytes to cut so that the frame travels on the root.
+    /// The bytes to remove so that the frame is on the root session.
     pub session_member: Option<Range<usize>>,
 }
 
 /// A response to a command, or an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BrowserFrameKind<'a> {
-    /// Answers the command with this id.
+    /// The response to the command with this id.
     Response {
         /// The command's id.
         id: u64,
-        /// Where the id's digits stand.
+        /// The position of the id's digits.
         id_span: Range<usize>,
     },
-    /// Reports something that happened.
+    /// An event.
     Event {
         /// The event's name.
         method: &'a str,
     },
-    /// Neither: a complaint about a frame the browser could not read.
+    /// Neither: the browser's error for a frame that it could not read.
     Neither,
 }
 
-/// What a client's frame asks for.
+/// The routing fields of a client's command.
 #[derive(Debug)]
 pub struct ClientEnvelope<'a> {
     /// The id the client chose.
     pub id: i64,
-    /// Where the id stands.
+    /// The position of the id.
     pub id_span: Range<usize>,
-    /// The method asked for.
+    /// The method.
     pub method: &'a str,
-    /// The CDP session it is meant for; `None` is the root.
+    /// Its CDP session; `None` is the root.
     pub session: Option<&'a str>,
-    /// Its parameters as the client wrote them.
+    /// Its parameters, unchanged.
     pub params: Option<&'a RawValue>,
 }
 
 /// Why a frame cannot be routed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeekError {
-    /// Not a JSON object of the protocol's shape.
+    /// Not a JSON object with the protocol's fields.
     #[error("the frame is not a protocol message: {0}")]
     Malformed(String),
-    /// The client's id is missing or no integer; carries nothing to respond to.
+    /// The client's id is missing or not an integer, so there is no id to respond to.
     #[error("the command has no integer `id`")]
     NoId,
-    /// The command names its session with something else than a text.
+    /// The command's `sessionId` is not a string.
     #[error("the command's `sessionId` is not a text")]
     BadSession {
         /// The id to respond to.
@@ -83,7 +82,7 @@ pub enum PeekError {
 /// Reads the routing fields of a frame that a browser wrote.
 ///
 /// # Errors
-/// When the frame is not a JSON object with fields of the right kinds.
+/// When the frame is not a JSON object with fields of the right types.
 pub fn peek_browser_frame(frame: &[u8]) -> Result<BrowserEnvelope<'_>, PeekError> {
     match peek_chrome_order(frame) {
         Some(envelope) => Ok(envelope),
@@ -154,8 +153,10 @@ fn peek_any_order(frame: &[u8]) -> Result<BrowserEnvelope<'_>, PeekError> {
     let fields: BrowserFields<'_> = parse_object(frame)?;
     let kind = match (fields.id, fields.method) {
         (Some(raw), _) => {
-            let id =
-                raw.get().parse().map_err(|_| PeekError::Malformed("answer id is no number".to_owned()))?;
+            let id = raw
+                .get()
+                .parse()
+                .map_err(|_| PeekError::Malformed("the response id is not a number".to_owned()))?;
             BrowserFrameKind::Response { id, id_span: span_of(frame, raw.get()) }
         }
         (None, Some(method)) => BrowserFrameKind::Event { method },
@@ -178,17 +179,17 @@ struct ClientFields<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// Reads a member that is there, be it null: to leave it out and to write null are not the same to a browser.
+/// Reads a present member, even null: browsers treat a missing member and null differently.
 fn read_present<'de: 'a, 'a, D: serde::Deserializer<'de>>(
     reader: D,
 ) -> Result<Option<&'a RawValue>, D::Error> {
     <&RawValue>::deserialize(reader).map(Some)
 }
 
-/// Reads the routing fields of a frame that a client wrote, in any order; a doubled key is refused.
+/// Reads the routing fields of a frame that a client wrote, in any order; rejects a duplicate key.
 ///
 /// # Errors
-/// When the frame is not a command: no object, no integer id, or no method.
+/// When the frame is not a command: not an object, without an integer id, or without a method.
 pub fn peek_client_frame(frame: &[u8]) -> Result<ClientEnvelope<'_>, PeekError> {
     let fields: ClientFields<'_> = parse_object(frame)?;
     let raw = fields.id.ok_or(PeekError::NoId)?.get();
@@ -199,15 +200,15 @@ pub fn peek_client_frame(frame: &[u8]) -> Result<ClientEnvelope<'_>, PeekError> 
     Ok(ClientEnvelope { id, id_span: span_of(frame, raw), method, session, params: fields.params })
 }
 
-/// Reads an object's members; serde alone would take an array for them, which no browser answers.
+/// Reads an object's members. serde alone would accept an array too, which browsers never send.
 fn parse_object<'a, T: Deserialize<'a>>(frame: &'a [u8]) -> Result<T, PeekError> {
     if frame.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
-        return Err(PeekError::Malformed("it is no object".to_owned()));
+        return Err(PeekError::Malformed("it is not an object".to_owned()));
     }
     serde_json::from_slice(frame).map_err(|error| PeekError::Malformed(error.to_string()))
 }
 
-/// Where `part`, a slice of `whole`, stands in it.
+/// The position of `part`, a slice of `whole`, in it.
 fn span_of(whole: &[u8], part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize);
     start..start + part.len()
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn any_order_and_spacing_is_understood() {
+    fn any_member_order_and_spacing_is_accepted() {
         for frame in [
             r#"{"sessionId":"S1","id":7,"result":{}}"#,
             r#"{ "id" : 7 , "sessionId" : "S1" , "result" : {} }"#,
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn client_frames_may_have_any_order_but_no_doubled_key() {
+    fn client_frames_may_have_any_order_but_no_duplicate_key() {
         let envelope =
             peek_client_frame(br#"{"method":"A.b","sessionId":"S","id":-9,"params":{}}"#).expect("frame");
         assert_eq!((envelope.id, envelope.method, envelope.session), (-9, "A.b", Some("S")));
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn l6_a_session_that_is_no_text_is_told_from_none() {
+    fn l6_session_that_is_not_a_string_differs_from_none() {
         for session in ["null", "1", "true", "{}", r#"["S"]"#] {
             let frame = format!(r#"{{"id":4,"method":"A.b","sessionId":{session}}}"#);
             let read = peek_client_frame(frame.as_bytes());
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_no_frame() {
+    fn array_is_not_a_frame() {
         assert!(matches!(peek_client_frame(br#"[1,"A.b","S",{}]"#), Err(PeekError::Malformed(_))));
         assert!(matches!(peek_browser_frame(br#" [1,"A.b","S"]"#), Err(PeekError::Malformed(_))));
     }

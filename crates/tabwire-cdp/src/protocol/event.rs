@@ -1,4 +1,4 @@
-//! What browsers tell unasked, and those who listen. Knows nothing of how events arrive.
+//! Events of a browser, and their listeners.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::error::{CdpError, Method};
 use crate::feed::{Feed, FeedSender};
 use crate::protocol::lenient_json;
 
-/// One event as the browser wrote it.
+/// One event, unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     session: Option<CdpSessionId>,
@@ -24,13 +24,13 @@ impl Event {
         Self { session, method: Arc::from(method), params }
     }
 
-    /// The CDP session it came on; `None` is the browser itself.
+    /// Its CDP session; `None` is the browser itself.
     #[must_use]
     pub fn session(&self) -> Option<&CdpSessionId> {
         self.session.as_ref()
     }
 
-    /// Its name, `Page.loadEventFired`.
+    /// Its name, such as `Page.loadEventFired`.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method
@@ -42,7 +42,7 @@ impl Event {
         &self.params
     }
 
-    /// Reads the parameters as a type; fields the type does not name are skipped.
+    /// Parses the parameters; unknown fields are skipped.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, CdpError> {
         lenient_json::read_as(&self.params).map_err(|error| CdpError::Malformed {
             method: Cow::Owned(self.method.to_string()),
@@ -51,7 +51,7 @@ impl Event {
     }
 }
 
-/// Which events a listener wants.
+/// The events that a listener receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventFilter {
     /// All of them.
@@ -61,7 +61,7 @@ pub enum EventFilter {
 }
 
 impl EventFilter {
-    /// Wants the events with these names.
+    /// The events with these names.
     pub fn methods<M: Into<Method>>(methods: impl IntoIterator<Item = M>) -> Self {
         Self::Methods(methods.into_iter().map(Into::into).collect())
     }
@@ -81,7 +81,7 @@ impl EventFilter {
     }
 }
 
-/// A listener as the router keeps it.
+/// A listener in the router's table.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     pub(crate) filter: EventFilter,

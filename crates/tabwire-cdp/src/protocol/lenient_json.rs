@@ -1,26 +1,26 @@
-//! Reads a browser's frame even when a page made it odd: lone surrogates, bytes that are no UTF-8.
+//! Reads browser frames that contain lone surrogates or invalid UTF-8, which pages can cause.
 //!
-//! Titles and addresses come from pages. A target must not become invisible because of its title.
+//! Titles and URLs come from pages. A target must not become invisible because of its title.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads a frame; null when it is no JSON whatever one forgives, or too deep.
+/// Reads a frame; null when it is not JSON even after repair, or nested too deeply.
 #[must_use]
 pub fn read(frame: &[u8]) -> Value {
     read_as(frame).unwrap_or(Value::Null)
 }
 
-/// Reads a frame, or a part of one, as a type.
+/// Reads a frame, or a part of it, as a type.
 ///
 /// # Errors
-/// With the reader's own words when it is not the type, whatever one forgives.
+/// With the JSON reader's error when it does not have this type even after repair.
 pub fn read_as<T: DeserializeOwned>(frame: &[u8]) -> Result<T, serde_json::Error> {
     serde_json::from_slice(frame)
         .or_else(|error| serde_json::from_str(&mend(&String::from_utf8_lossy(frame))).map_err(|_| error))
 }
 
-/// Replaces escapes of lone surrogates by the replacement character's.
+/// Replaces the escapes of lone surrogates with that of the replacement character.
 fn mend(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -50,7 +50,7 @@ enum Half {
     Low,
 }
 
-/// The surrogate half whose escape stands at this place.
+/// The surrogate half that is escaped at this position.
 fn surrogate(text: &str, at: usize) -> Option<Half> {
     let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
     match u16::from_str_radix(digits, 16).ok()? {
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn f16_lone_surrogates_and_broken_bytes_are_replaced_and_the_rest_is_kept() {
+    fn f16_lone_surrogates_and_invalid_bytes_are_replaced() {
         for (frame, title) in [
             (&br#"{"title":"a\ud800b"}"#[..], "a\u{fffd}b"),
             (br#"{"title":"\udc00\ud83d\ude00\ud800"}"#, "\u{fffd}\u{1f600}\u{fffd}"),

@@ -1,4 +1,4 @@
-//! The JSON shape of commands, answers and events. Knows nothing of who waits for them.
+//! The JSON of commands, responses and events.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use tabwire_api::CdpSessionId;
 use crate::connection::pending::CommandId;
 use crate::error::{CdpError, Method};
 
-/// A frame as the browser wrote it, its payload untouched.
+/// A frame of the browser, with its payload unparsed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Incoming<'a> {
@@ -53,7 +53,7 @@ pub(crate) fn protocol_error(method: Method, body: &RawValue) -> CdpError {
     }
 }
 
-/// The part of the frame a payload occupies, without copying; an absent payload is an empty object.
+/// The part of the frame with the payload, without copying; a missing payload is an empty object.
 pub(crate) fn payload(frame: &Bytes, raw: Option<&RawValue>) -> Bytes {
     raw.map_or(Bytes::from_static(b"{}"), |raw| frame.slice_ref(raw.get().as_bytes()))
 }
@@ -90,7 +90,7 @@ pub(crate) fn encode_command(
     Ok(frame)
 }
 
-/// Finds whose answer an unreadable frame was, from its two ends, in the order Chrome writes.
+/// Finds the command id and session of an unreadable response from its two ends, in Chrome's member order.
 pub(crate) fn recover_route(head: &[u8], tail: &[u8]) -> Option<(CommandId, Option<CdpSessionId>)> {
     let digits = head.strip_prefix(b"{\"id\":")?;
     let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_of_an_unreadable_frame_is_found() {
+    fn command_of_an_unreadable_response_is_found() {
         let check = |head: &str, tail: &str, expected: Option<(u64, Option<&str>)>| {
             let expected = expected.map(|(id, session)| (CommandId::new(id), session.map(CdpSessionId::new)));
             assert_eq!(recover_route(head.as_bytes(), tail.as_bytes()), expected, "{head} .. {tail}");

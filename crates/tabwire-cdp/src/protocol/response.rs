@@ -1,4 +1,4 @@
-//! A browser's response, read only as far as the caller wants. Knows nothing of how it arrived.
+//! A browser's response, parsed on demand.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use crate::error::{CdpError, Method};
 use crate::protocol::lenient_json;
 
-/// The result of one command, as the bytes the browser wrote.
+/// The result of one command, as the browser's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     method: Method,
@@ -18,25 +18,25 @@ impl Response {
         Self { method, result }
     }
 
-    /// Reads the result as a type; fields the type does not name are skipped.
+    /// Parses the result; unknown fields are skipped.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, CdpError> {
         lenient_json::read_as(&self.result)
             .map_err(|error| CdpError::Malformed { method: self.method.clone(), detail: error.to_string() })
     }
 
-    /// The result's JSON text as the browser wrote it.
+    /// The result's JSON text, unchanged.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {
         &self.result
     }
 
-    /// Gives up the result's JSON text.
+    /// Returns the result's JSON text without copying.
     #[must_use]
     pub fn into_bytes(self) -> Bytes {
         self.result
     }
 
-    /// The method this answers.
+    /// The method of its command.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method

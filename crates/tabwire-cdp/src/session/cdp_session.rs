@@ -1,4 +1,4 @@
-//! A handle to one attached CDP session, or to the browser itself. Knows nothing of transports.
+//! A handle to one attached CDP session, or to the browser itself.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::protocol::event::{EventFilter, EventStream, Subscriber};
 use crate::protocol::response::Response;
 use crate::session::state::SessionState;
 
-/// Sends commands to and listens on one CDP session; clones share it.
+/// Sends commands to one CDP session and listens to its events; clones share it.
 #[derive(Clone, Debug)]
 pub struct CdpSession {
-    // Before the connection, so that its drop still finds the connection open.
+    // Declared before the connection, so that it is dropped while the connection is open.
     state: Arc<SessionState>,
     connection: Connection,
 }
@@ -33,7 +33,7 @@ impl CdpSession {
         self.state.id()
     }
 
-    /// The connection it lives on.
+    /// Its connection.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
@@ -45,7 +45,7 @@ impl CdpSession {
         self.state.life().is_over()
     }
 
-    /// Sends a command and waits for its response. Sent once, never again.
+    /// Sends a command and waits for its response. Never resends it.
     pub async fn send(
         &self,
         method: impl Into<Method>,
@@ -55,9 +55,9 @@ impl CdpSession {
         self.begin(method, params, deadline)?.response().await
     }
 
-    /// Sends a command now and lets its response be awaited later.
+    /// Sends a command now; its response can be awaited later.
     ///
-    /// Commands begun one after the other reach the browser in that order.
+    /// Commands that are begun in sequence reach the browser in that order.
     pub fn begin(
         &self,
         method: impl Into<Method>,
@@ -67,7 +67,15 @@ impl CdpSession {
         self.connection.core().begin(&self.state, method.into(), params, deadline.into())
     }
 
-    /// Listens from now on; what a slow reader misses is reported to it.
+    /// Sends a command whose response does not matter. Unlike one whose [`PendingResponse`] is dropped, it is sent
+    /// even if the browser reads slowly.
+    pub fn post(&self, method: impl Into<Method>, params: &impl Serialize, deadline: impl Into<Deadline>) {
+        if let Ok(pending) = self.begin(method, params, deadline) {
+            pending.ignore();
+        }
+    }
+
+    /// Listens from now on; a slow reader gets the number of events it missed.
     #[must_use]
     pub fn events(&self, filter: EventFilter) -> EventStream {
         self.events_bounded(filter, EVENT_STREAM_BOUND)
@@ -81,7 +89,7 @@ impl CdpSession {
         stream
     }
 
-    /// Enables a domain unless it is enabled; callers at the same time share one command.
+    /// Enables a domain once; concurrent callers share one command.
     pub async fn enable(&self, domain: &str) -> Result<(), CdpError> {
         self.state.check_alive()?;
         let enable = || async {
@@ -91,7 +99,7 @@ impl CdpSession {
         self.state.life().domains().ensure(domain, enable).await
     }
 
-    /// Detaches from the target; the browser itself cannot be detached from and this does nothing.
+    /// Detaches from the target. Does nothing on the browser itself, which cannot be detached.
     pub async fn detach(&self, deadline: impl Into<Deadline>) -> Result<(), CdpError> {
         let Some(session) = self.id().cloned() else { return Ok(()) };
         let params = serde_json::json!({ "sessionId": session });

@@ -1,20 +1,20 @@
-//! The domains enabled on one CDP session, each exactly once. Knows nothing of sockets.
+//! The domains enabled on one CDP session, each exactly once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 
-/// Which domains of a CDP session are enabled.
+/// The enabled domains of a CDP session.
 ///
-/// Callers at the same time share one command; a failed one is tried again by the next caller.
+/// Concurrent callers share one command; after a failure the next caller tries again.
 #[derive(Debug, Default)]
 pub(crate) struct DomainSet {
     domains: Mutex<HashMap<String, Arc<OnceCell<()>>>>,
 }
 
 impl DomainSet {
-    /// Runs `enable` unless the domain is enabled already or somebody else is enabling it.
+    /// Runs `enable` unless the domain is enabled already or another caller is enabling it.
     pub(crate) async fn ensure<E, F>(&self, domain: &str, enable: impl FnOnce() -> F) -> Result<(), E>
     where
         F: Future<Output = Result<(), E>>,

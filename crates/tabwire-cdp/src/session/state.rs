@@ -1,4 +1,4 @@
-//! What all handles of one CDP session share. Knows nothing of frames.
+//! The state that all handles of one CDP session share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -9,7 +9,7 @@ use crate::connection::Core;
 use crate::error::CdpError;
 use crate::session::domain_set::DomainSet;
 
-/// Shared by the handles of one CDP session; its drop tells the router that nobody is left.
+/// Shared by the handles of one CDP session; dropping the last one notifies the router.
 #[derive(Debug)]
 pub(crate) struct SessionState {
     /// `None` is the browser itself.
@@ -18,7 +18,7 @@ pub(crate) struct SessionState {
     core: Weak<Core>,
 }
 
-/// Whether the session lives, and what was enabled while it did.
+/// Whether the session is attached, and its enabled domains.
 #[derive(Debug, Default)]
 pub(crate) struct SessionLife {
     gone: AtomicBool,
@@ -55,7 +55,7 @@ impl Drop for SessionState {
 }
 
 impl SessionLife {
-    /// Notes the detach and forgets what was enabled.
+    /// Records the detach and clears the enabled domains.
     pub(crate) fn end(&self) {
         self.gone.store(true, Ordering::Release);
         self.domains.clear();

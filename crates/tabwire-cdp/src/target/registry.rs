@@ -1,4 +1,4 @@
-//! The targets of one browser and how to attach to them. Knows nothing of tabs or of who may use them.
+//! The targets of one browser, and attaching to them.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::protocol::target_info::TargetInfo;
 use crate::session::cdp_session::CdpSession;
 use crate::target::table::{TargetChange, TargetTable};
 
-/// The present targets of one browser; clones share it.
+/// The current targets of one browser; clones share it.
 ///
-/// It is up to date before a response that follows the change is delivered.
+/// It is updated before a response that follows the change is delivered.
 #[derive(Clone, Debug)]
 pub struct TargetRegistry {
     connection: Connection,
@@ -30,7 +30,7 @@ struct Attached {
 }
 
 impl TargetRegistry {
-    /// Asks the browser for its targets and keeps up with them; all present ones are known on return.
+    /// Starts target discovery; all existing targets are listed when it returns.
     pub async fn start(connection: &Connection, deadline: impl Into<Deadline>) -> Result<Self, CdpError> {
         let table = Arc::clone(connection.core().router().targets());
         let discover = json!({ "discover": true });
@@ -38,19 +38,19 @@ impl TargetRegistry {
         Ok(Self { connection: connection.clone(), table })
     }
 
-    /// The connection it lives on.
+    /// Its connection.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// The present targets in the order of their creation.
+    /// The current targets in the order of their creation.
     #[must_use]
     pub fn list(&self) -> Vec<TargetInfo> {
         self.table.list()
     }
 
-    /// The present state of a target, if it exists.
+    /// The current `TargetInfo` of a target, if it exists.
     #[must_use]
     pub fn find(&self, target: &TargetId) -> Option<TargetInfo> {
         self.table.find(target)
@@ -62,19 +62,19 @@ impl TargetRegistry {
         self.table.listen(TargetChange::Created, "Target.targetCreated")
     }
 
-    /// Listens to changes of address, title or attachment from now on.
+    /// Listens to changes of URL, title or attachment from now on.
     #[must_use]
     pub fn on_changed(&self) -> Feed<TargetInfo> {
         self.table.listen(TargetChange::Changed, "Target.targetInfoChanged")
     }
 
-    /// Listens to targets destroyed from now on, each with what was last known of it.
+    /// Listens to targets destroyed from now on, each with its last `TargetInfo`.
     #[must_use]
     pub fn on_destroyed(&self) -> Feed<TargetInfo> {
         self.table.listen(TargetChange::Destroyed, "Target.targetDestroyed")
     }
 
-    /// Attaches to a target with a CDP session of its own.
+    /// Attaches to a target with a new CDP session.
     pub async fn attach(
         &self,
         target: &TargetId,

@@ -1,4 +1,4 @@
-//! The targets of one browser, as its events tell them. No I/O; the router feeds it before anybody else.
+//! The targets of one browser, from its events. No I/O; the router updates it before event listeners run.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::feed::{Feed, FeedSender, feed};
 use crate::limits::EVENT_STREAM_BOUND;
 use crate::protocol::target_info::TargetInfo;
 
-/// The present targets and those who listen to their coming and going.
+/// The current targets, and the listeners to their changes.
 #[derive(Debug, Default)]
 pub(crate) struct TargetTable {
     state: Mutex<State>,
@@ -27,7 +27,7 @@ struct State {
     ended: Option<CdpError>,
 }
 
-/// What a listener wants to hear.
+/// The kind of change that a listener receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetChange {
     Created,
@@ -48,7 +48,7 @@ struct IdParams {
 }
 
 impl TargetTable {
-    /// Learns from an event of the browser itself.
+    /// Updates the table from an event of the browser itself.
     pub(crate) fn observe(&self, method: &str, params: &str) {
         match method {
             "Target.targetCreated" | "Target.targetInfoChanged" => {

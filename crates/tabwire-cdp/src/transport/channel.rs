@@ -1,4 +1,4 @@
-//! Frames between two parties of one process. Knows nothing of descriptors.
+//! An in-process transport.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::limits::CHANNEL_FRAMES;
 use crate::transport::pipe_framing::ReceivedFrame;
 use crate::transport::{Flush, FrameSink, FrameSource, TransportError};
 
-/// Receives what the other end of an in-process link sends.
+/// Receives frames from the other end of an in-process link.
 #[derive(Debug)]
 pub struct ChannelSource {
     receiver: mpsc::Receiver<BytesMut>,
@@ -23,7 +23,7 @@ pub struct ChannelSink {
     waiting: VecDeque<BytesMut>,
 }
 
-/// Makes the two ends of an in-process link, each with a source and a sink.
+/// Creates the two ends of an in-process link, each with a source and a sink.
 #[must_use]
 pub fn channel_pair() -> ((FrameSource, FrameSink), (FrameSource, FrameSink)) {
     let (left_sender, right_receiver) = mpsc::channel(CHANNEL_FRAMES);

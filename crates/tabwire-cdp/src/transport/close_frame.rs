@@ -1,19 +1,19 @@
-//! Why a connection is closed, as a websocket says it.
+//! The reason in a websocket's close frame.
 
-/// The last words to a peer.
+/// The reason for closing a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CloseFrame {
-    /// Nothing more to say: 1000.
+    /// A normal close: 1000.
     #[default]
     Done,
-    /// What the connection was for is gone: 1001.
+    /// The served object is gone: 1001.
     Gone(&'static str),
-    /// The peer does not keep up: 1013.
+    /// The peer reads too slowly: 1013.
     Overloaded(&'static str),
 }
 
 impl CloseFrame {
-    /// The sentence that goes with the code; a close frame has room for 123 bytes.
+    /// The text beside the code; a close frame holds 123 bytes of it.
     pub(crate) fn sentence(self) -> &'static str {
         let text = match self {
             Self::Done => "",

@@ -1,4 +1,4 @@
-//! Where frames come from and go to, whatever carries them. Knows nothing of what a frame says.
+//! Transports of frames: pipes, websockets and in-process channels.
 
 pub(crate) mod channel;
 pub(crate) mod close_frame;
@@ -20,75 +20,75 @@ use crate::transport::pipe::{PipeSink, PipeSource};
 use crate::transport::pipe_framing::ReceivedFrame;
 use crate::transport::websocket::{WebSocketSink, WebSocketSource};
 
-/// A transport that cannot be opened, read or written.
+/// An error while opening, reading or writing a transport.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
-    /// The operating system refused; the code is what it gave, if any.
+    /// The operating system refused the operation.
     #[error("{operation} failed: {kind}")]
     Io {
-        /// What was being done.
+        /// The operation.
         operation: &'static str,
-        /// The kind of failure.
+        /// The kind of error.
         kind: io::ErrorKind,
     },
-    /// The peer sent a message above the ceiling, after which this transport cannot go on.
+    /// The peer sent a message above the size limit, after which this transport cannot continue.
     #[error("a message of {size} bytes is above the limit of {limit}")]
     TooLarge {
-        /// The size announced so far.
+        /// The size so far.
         size: usize,
-        /// The ceiling.
+        /// The limit.
         limit: usize,
     },
-    /// The peer broke the rules of the transport.
-    #[error("the peer broke the transport's rules: {detail}")]
+    /// The peer violated the transport's protocol.
+    #[error("the peer violated the transport protocol: {detail}")]
     Rules {
-        /// Which rule.
+        /// The violation.
         detail: String,
     },
-    /// The address cannot be used.
-    #[error("the address cannot be used: {detail}")]
+    /// The URL cannot be used.
+    #[error("the URL cannot be used: {detail}")]
     BadUrl {
-        /// Why not.
+        /// The reason.
         detail: String,
     },
-    /// The other end of the connection refused the upgrade to a websocket.
-    #[error("{host} answered with HTTP status {status} instead of a websocket")]
+    /// The server refused the upgrade to a websocket.
+    #[error("{host} responded with HTTP status {status} instead of a websocket")]
     Refused {
-        /// Who answered.
+        /// The server.
         host: String,
-        /// The status it gave.
+        /// The HTTP status.
         status: u16,
     },
-    /// Opening took too long.
-    #[error("{host} did not answer within {} ms", after.as_millis())]
+    /// Connecting timed out.
+    #[error("{host} did not respond within {} ms", after.as_millis())]
     ConnectTimeout {
-        /// Who was asked.
+        /// The server.
         host: String,
-        /// How long it was given.
+        /// The timeout.
         after: Duration,
     },
-    /// Our side of the transport is closed.
+    /// This side of the transport is closed.
     #[error("the transport is closed")]
     Closed,
 }
 
 impl TransportError {
-    /// Keeps what can be compared and cloned of an operating system error.
+    /// Keeps the parts of an operating system error that can be compared and cloned.
     #[must_use]
     pub fn io(operation: &'static str, error: &io::Error) -> Self {
         Self::Io { operation, kind: error.kind() }
     }
 
-    /// Turns the error into what people and models are shown.
+    /// Converts the error to the failure that users and models see.
     #[must_use]
     pub fn into_failure(self) -> Failure {
         let message = self.to_string();
         match self {
             Self::BadUrl { .. } => Failure::new(ErrorCode::BadArgs, message)
-                .with_remedy("Give a ws:// or wss:// address as the browser prints it."),
+                .with_remedy("Pass the ws:// or wss:// URL that the browser prints."),
             Self::ConnectTimeout { .. } | Self::Refused { .. } => Failure::new(ErrorCode::NoBackend, message)
                 .with_remedy(
-                    "Check that the browser runs with remote debugging and that the address is current.",
+                    "Check that the browser runs with remote debugging and that the URL is current.",
                 ),
             Self::Io { .. } | Self::TooLarge { .. } | Self::Rules { .. } | Self::Closed => {
                 Failure::new(ErrorCode::BrowserGone, message)
@@ -97,12 +97,12 @@ impl TransportError {
     }
 }
 
-/// How far a flush came.
+/// The result of a flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
-    /// Everything is written.
+    /// All frames are written.
     Done,
-    /// The peer is slow; some of it waits inside the sink.
+    /// The peer is slow; some frames wait inside the sink.
     Waiting,
 }
 
@@ -118,7 +118,7 @@ pub enum FrameSource {
 }
 
 impl FrameSource {
-    /// Waits for the next frame; `None` is the peer's orderly end. Safe to cancel.
+    /// Waits for the next frame; `None` means that the peer closed the link in order. Safe to cancel.
     pub async fn next(&mut self) -> Result<Option<ReceivedFrame>, TransportError> {
         match self {
             Self::Pipe(source) => source.next().await,
@@ -135,12 +135,12 @@ pub enum FrameSink {
     Pipe(PipeSink),
     /// To a websocket.
     WebSocket(WebSocketSink),
-    /// To somebody within the process.
+    /// To another task of the process.
     Channel(ChannelSink),
 }
 
 impl FrameSink {
-    /// Adds a frame to what the next flush writes. The caller bounds how much it adds.
+    /// Adds a frame to the next flush. The caller bounds the amount.
     pub fn enqueue(&mut self, frame: BytesMut) {
         match self {
             Self::Pipe(sink) => sink.enqueue(frame),
@@ -149,7 +149,7 @@ impl FrameSink {
         }
     }
 
-    /// Writes as much as the peer takes at once, without waiting.
+    /// Writes as much as the peer accepts now, without waiting.
     pub fn try_flush(&mut self) -> Result<Flush, TransportError> {
         match self {
             Self::Pipe(sink) => sink.try_flush(),
@@ -158,7 +158,7 @@ impl FrameSink {
         }
     }
 
-    /// Waits until everything enqueued is written. Safe to cancel; nothing is lost or repeated.
+    /// Waits until all enqueued frames are written. Safe to cancel; no bytes are lost or repeated.
     pub async fn flush(&mut self) -> Result<(), TransportError> {
         match self {
             Self::Pipe(sink) => sink.flush().await,
@@ -173,7 +173,7 @@ impl FrameSink {
         self.flush().await
     }
 
-    /// Says goodbye if the transport has a word for it and it can be said without waiting.
+    /// Sends a close frame if the transport has one and can send it without waiting.
     pub fn close_with(&mut self, close_frame: CloseFrame) {
         if let Self::WebSocket(sink) = self {
             sink.close_with(close_frame);

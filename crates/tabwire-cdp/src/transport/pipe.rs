@@ -1,4 +1,4 @@
-//! Frames over a browser's two pipes. Knows nothing of processes, or of who opened the descriptors.
+//! Frames over a browser's two pipes.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,28 +11,28 @@ use crate::transport::pipe_end::{ReadEnd, WriteEnd};
 use crate::transport::pipe_framing::{PipeFramer, ReceivedFrame};
 use crate::transport::{Flush, TransportError};
 
-/// Reads frames from the pipe a browser writes.
+/// Reads frames from the pipe that a browser writes.
 #[derive(Debug)]
 pub struct PipeSource {
     receiver: ReadEnd,
     framer: PipeFramer,
 }
 
-/// Writes frames to the pipe a browser reads.
+/// Writes frames to the pipe that a browser reads.
 #[derive(Debug)]
 pub struct PipeSink {
     sender: WriteEnd,
-    /// Frames with their delimiters, not yet written whole.
+    /// Frames with their delimiters that are not fully written.
     waiting: VecDeque<BytesMut>,
 }
 
 impl PipeSource {
-    /// Reads a pipe from its beginning; the ceiling bounds one frame.
+    /// Reads a pipe from its beginning; `ceiling` bounds one frame.
     pub fn new(descriptor: OwnedFd, ceiling: usize) -> Result<Self, TransportError> {
         Self::with_framer(descriptor, PipeFramer::new(ceiling))
     }
 
-    /// Goes on reading a pipe that somebody else has read; a half frame at the start is dropped.
+    /// Continues to read a pipe that an earlier process has read; drops a partial frame at the start.
     pub fn resume(descriptor: OwnedFd, ceiling: usize) -> Result<Self, TransportError> {
         Self::with_framer(descriptor, PipeFramer::resume(ceiling))
     }
@@ -81,7 +81,8 @@ impl PipeSink {
         Ok(Self { sender, waiting: VecDeque::new() })
     }
 
-    /// Goes on writing a pipe that somebody else has written; first ends their half frame with a NUL.
+    /// Continues to write a pipe that an earlier process has written; first ends its partial frame with a
+    /// NUL.
     pub fn resume(descriptor: OwnedFd) -> Result<Self, TransportError> {
         let mut sink = Self::new(descriptor)?;
         sink.enqueue(BytesMut::new());
@@ -134,7 +135,7 @@ impl PipeSink {
     }
 }
 
-/// Asks for a larger pipe; a refusal only costs speed.
+/// Requests a larger pipe from the kernel; a refusal only costs speed.
 fn widen(descriptor: &impl AsFd) {
     if let Err(error) = rustix::pipe::fcntl_setpipe_size(descriptor, PIPE_CAPACITY) {
         tracing::debug!(%error, "the pipe keeps its size");
@@ -182,11 +183,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_reader_that_left_is_a_typed_error() {
+    async fn closed_reader_is_a_typed_error() {
         let (source, mut sink) = pair();
         drop(source);
         sink.enqueue(BytesMut::from("{}"));
-        let error = sink.flush().await.expect_err("nobody reads");
+        let error = sink.flush().await.expect_err("the reader is closed");
         assert_eq!(
             error,
             TransportError::Io { operation: "writing to the browser", kind: io::ErrorKind::BrokenPipe }

@@ -1,5 +1,5 @@
-//! One end of a pipe as a program was given it: a real pipe, or one half of a pair of sockets, which is what Node makes
-//! when it is asked for a pipe. Knows nothing of frames.
+//! One end of a pipe that a program inherited: a real pipe, or a socket, because Node creates a socket pair
+//! when asked for a pipe.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -33,7 +33,7 @@ impl ReadEnd {
         }
     }
 
-    /// Waits for bytes. One read that does not fill the buffer tells that there are no more: no second one is made.
+    /// Waits for bytes. A read that does not fill the buffer has taken all bytes, so no second read is made.
     pub(crate) async fn read_buf(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         match self {
             Self::Pipe(pipe) => pipe.read_buf(buffer).await,
@@ -72,7 +72,7 @@ impl WriteEnd {
     }
 }
 
-/// The descriptor as a socket, or as it was when it is none.
+/// The descriptor as a socket, or unchanged if it is not a socket.
 fn find_socket(descriptor: OwnedFd) -> io::Result<Result<UnixStream, OwnedFd>> {
     let kind = FileType::from_raw_mode(rustix::fs::fstat(&descriptor)?.st_mode);
     if kind != FileType::Socket {

@@ -1,20 +1,20 @@
-//! Splits a byte stream into frames at NUL bytes, in bounded memory. Knows nothing of descriptors or JSON-RPC.
+//! Splits a byte stream into frames at NUL bytes, in bounded memory.
 
 use bytes::{Buf, Bytes, BytesMut};
 use serde::de::IgnoredAny;
 
 use crate::limits::OVERSIZE_EXCERPT;
 
-/// One piece of what a peer sent.
+/// A frame that was received.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ReceivedFrame {
-    /// A whole frame, without its delimiter.
+    /// A complete frame, without its delimiter.
     Frame(BytesMut),
-    /// A frame above the ceiling, of which only the two ends were kept (F14).
+    /// A frame above the size limit, of which only the two ends are kept (F14).
     Oversize(Oversize),
 }
 
-/// What is left of a frame that was too large to keep.
+/// The remains of a frame above the size limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Oversize {
     /// The frame's first bytes.
@@ -23,15 +23,15 @@ pub struct Oversize {
     pub tail: Bytes,
     /// The frame's full length.
     pub size: usize,
-    /// The ceiling it passed.
+    /// The limit.
     pub limit: usize,
 }
 
-/// Cuts frames out of a stream of bytes without copying them.
+/// Cuts frames out of a byte stream without copying.
 #[derive(Debug)]
 pub struct PipeFramer {
     buffer: BytesMut,
-    /// How much of the buffer is known to hold no NUL.
+    /// How much of the buffer was searched and contains no NUL.
     scanned: usize,
     ceiling: usize,
     state: State,
@@ -40,31 +40,31 @@ pub struct PipeFramer {
 
 #[derive(Debug)]
 enum State {
-    /// Somebody else read before us: the first piece may be the end of a frame.
+    /// An earlier process has read this stream: the first piece may be the end of a frame.
     Resuming,
-    /// At the beginning of a frame, or within one.
+    /// At the start of a frame, or inside one.
     Whole,
-    /// Within a frame above the ceiling.
-    Discarding { head: BytesMut, tail: BytesMut, size: usize, begun: Begun },
+    /// Inside a frame above the size limit.
+    Discarding { head: BytesMut, tail: BytesMut, size: usize, start: FrameStart },
 }
 
-/// Whether the beginning of a discarded frame was seen.
+/// Whether the start of a discarded frame was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Begun {
+enum FrameStart {
     Here,
-    BeforeUs,
+    Earlier,
 }
 
 impl PipeFramer {
-    /// Makes a framer for a stream read from its beginning.
+    /// A framer for a stream that is read from its beginning.
     #[must_use]
     pub fn new(ceiling: usize) -> Self {
         Self { buffer: BytesMut::new(), scanned: 0, ceiling, state: State::Whole, partial_dropped: 0 }
     }
 
-    /// Makes a framer for a stream that somebody else has read before.
+    /// A framer for a stream that an earlier process has read.
     ///
-    /// The first piece is given out only if it is a complete JSON object.
+    /// The first piece is returned only if it is a complete JSON object.
     #[must_use]
     pub fn resume(ceiling: usize) -> Self {
         Self { state: State::Resuming, ..Self::new(ceiling) }
@@ -75,24 +75,24 @@ impl PipeFramer {
         self.buffer.extend_from_slice(chunk);
     }
 
-    /// The buffer to append read bytes to; call [`Self::next_frame`] until it is empty-handed after each read.
+    /// The buffer to append read bytes to. After each read, call [`Self::next_frame`] until it returns none.
     pub fn buffer_mut(&mut self) -> &mut BytesMut {
         &mut self.buffer
     }
 
-    /// Bytes held for a frame that is not complete.
+    /// Bytes held for an incomplete frame.
     #[must_use]
     pub fn held(&self) -> usize {
         self.buffer.len()
     }
 
-    /// How many half frames were dropped when reading was resumed.
+    /// The number of partial frames that were dropped on resume.
     #[must_use]
     pub fn partial_dropped(&self) -> u64 {
         self.partial_dropped
     }
 
-    /// Takes the next complete piece, if there is one.
+    /// Takes the next complete frame, if there is one.
     pub fn next_frame(&mut self) -> Option<ReceivedFrame> {
         loop {
             let unseen = self.buffer.get(self.scanned..).unwrap_or_default();
@@ -120,15 +120,15 @@ impl PipeFramer {
         self.discard(&part);
     }
 
-    /// Adds a part of an oversize frame, keeping only the frame's two ends.
+    /// Adds a part of an oversize frame; keeps only the frame's two ends.
     fn discard(&mut self, part: &[u8]) {
-        let begun = match self.state {
-            State::Resuming => Some(Begun::BeforeUs),
-            State::Whole => Some(Begun::Here),
+        let start = match self.state {
+            State::Resuming => Some(FrameStart::Earlier),
+            State::Whole => Some(FrameStart::Here),
             State::Discarding { .. } => None,
         };
-        if let Some(begun) = begun {
-            self.state = State::Discarding { head: BytesMut::new(), tail: BytesMut::new(), size: 0, begun };
+        if let Some(start) = start {
+            self.state = State::Discarding { head: BytesMut::new(), tail: BytesMut::new(), size: 0, start };
         }
         if let State::Discarding { head, tail, size, .. } = &mut self.state {
             *size += part.len();
@@ -147,15 +147,15 @@ impl PipeFramer {
             self.discard(&piece);
         }
         match std::mem::replace(&mut self.state, State::Whole) {
-            State::Discarding { begun: Begun::BeforeUs, .. } => {
+            State::Discarding { start: FrameStart::Earlier, .. } => {
                 self.partial_dropped += 1;
                 None
             }
-            State::Discarding { head, tail, size, begun: Begun::Here } => {
+            State::Discarding { head, tail, size, start: FrameStart::Here } => {
                 let (head, tail, limit) = (head.freeze(), tail.freeze(), self.ceiling);
                 Some(ReceivedFrame::Oversize(Oversize { head, tail, size, limit }))
             }
-            // An empty piece is what a new holder of the pipe writes first; it means nothing.
+            // A process that takes the pipe over writes an empty frame first; ignore it.
             _ if piece.is_empty() => None,
             State::Resuming if !is_json_object(&piece) => {
                 self.partial_dropped += 1;
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_holder_drops_the_half_frame_and_keeps_a_whole_one() {
+    fn resumed_framer_drops_a_partial_frame_and_keeps_a_whole_one() {
         let framer = check(PipeFramer::resume(100), "\"x\"}}\0{\"id\":1}\0", "{\"id\":1}");
         assert_eq!(framer.partial_dropped(), 1);
         let framer = check(PipeFramer::resume(100), "{\"id\":0}\0{\"id\":1}\0", "{\"id\":0} | {\"id\":1}");
@@ -270,7 +270,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_upset_the_framer(
+        fn framer_accepts_any_bytes(
             bytes in prop::collection::vec(prop_oneof![Just(0_u8), any::<u8>()], 0..2000),
             cuts in prop::collection::vec(any::<usize>(), 0..20),
         ) {

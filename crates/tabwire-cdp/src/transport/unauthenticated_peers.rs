@@ -1,12 +1,12 @@
-//! Connections whose peer has not proved anything yet: few at a time, and the newest takes the place of the oldest, so
-//! that peers which only hold connections open keep nobody out. Knows nothing of what a proof is.
+//! Connections of unauthenticated peers. Their number is limited and the newest replaces the oldest, so that
+//! peers which only hold connections open cannot block others.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// The unproved peers of one listening socket.
+/// The unauthenticated peers of one listening socket.
 #[derive(Debug)]
 pub struct UnauthenticatedPeers {
     limit: usize,
@@ -19,7 +19,7 @@ struct Waiting {
     peers: VecDeque<(u64, Arc<Notify>)>,
 }
 
-/// One connection; it counts until it is dropped or has proved itself.
+/// One connection; it counts until it is dropped or authenticated.
 #[derive(Debug)]
 pub struct UnauthenticatedPeer {
     all: Arc<UnauthenticatedPeers>,
@@ -28,7 +28,7 @@ pub struct UnauthenticatedPeer {
 }
 
 impl UnauthenticatedPeers {
-    /// Room for this many at a time.
+    /// At most this many at a time.
     #[must_use]
     pub fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self { limit: limit.max(1), waiting: Mutex::default() })
@@ -38,7 +38,7 @@ impl UnauthenticatedPeers {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a connection in; the oldest has to go when there is no room.
+    /// Adds a connection; without room, it replaces the oldest.
     #[must_use]
     pub fn enter(self: &Arc<Self>) -> UnauthenticatedPeer {
         let mut waiting = self.waiting();
@@ -56,12 +56,12 @@ impl UnauthenticatedPeers {
 }
 
 impl UnauthenticatedPeer {
-    /// Waits until a newer connection takes the place of this one; for ever once it has proved itself.
+    /// Waits until a newer connection replaces this one; never returns once it is authenticated.
     pub async fn replaced(&self) {
         self.replaced.notified().await;
     }
 
-    /// The peer has proved itself: its connection is not among the unproved any more.
+    /// The peer has authenticated: its connection no longer counts.
     pub fn authenticated(&self) {
         self.all.waiting().peers.retain(|(key, _)| *key != self.key);
     }
@@ -84,17 +84,17 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn m4_the_newest_takes_the_place_of_the_oldest_that_has_not_proved_itself() {
+    async fn m4_newest_replaces_the_oldest_unauthenticated_peer() {
         let peers = UnauthenticatedPeers::new(2);
         let (first, second) = (peers.enter(), peers.enter());
         first.authenticated();
         let third = peers.enter();
         assert!(!is_replaced(&second).await, "there is room for two");
         let fourth = peers.enter();
-        assert!(is_replaced(&second).await, "the oldest goes");
-        assert!(!is_replaced(&first).await, "one that has proved itself stays");
+        assert!(is_replaced(&second).await, "the oldest is replaced");
+        assert!(!is_replaced(&first).await, "an authenticated connection stays");
         drop(third);
         let _fifth = peers.enter();
-        assert!(!is_replaced(&fourth).await, "one that has left makes room");
+        assert!(!is_replaced(&fourth).await, "a closed connection leaves room");
     }
 }

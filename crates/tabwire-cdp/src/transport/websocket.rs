@@ -1,4 +1,4 @@
-//! Frames over a websocket, as client of a browser or server of a client. Knows nothing of HTTP routes.
+//! Frames over a websocket, as the client of a browser or the server of a client.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -39,11 +39,11 @@ pub struct WebSocketSource {
 /// Sends messages over a websocket.
 pub struct WebSocketSink {
     sink: SplitSink<Socket, Message>,
-    /// Frames the socket has not taken yet.
+    /// Frames that the socket has not accepted yet.
     waiting: VecDeque<BytesMut>,
 }
 
-/// Where and how to connect.
+/// The URL and options of a connection.
 #[derive(Clone, Debug)]
 pub struct WebSocketUrl {
     uri: Uri,
@@ -53,7 +53,7 @@ pub struct WebSocketUrl {
 }
 
 impl WebSocketUrl {
-    /// Takes a `ws://` or `wss://` address.
+    /// Parses a `ws://` or `wss://` URL.
     pub fn parse(address: &str) -> Result<Self, TransportError> {
         let bad = |detail: &str| TransportError::BadUrl { detail: detail.to_owned() };
         let uri: Uri = address.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
@@ -61,15 +61,15 @@ impl WebSocketUrl {
             return Err(bad("its scheme is not ws or wss"));
         }
         if uri.host().is_none_or(str::is_empty) {
-            return Err(bad("it names no host"));
+            return Err(bad("it has no host"));
         }
         let (ceiling, deadline) = (BROWSER_MESSAGE_CEILING, CONNECT_DEADLINE);
         Ok(Self { uri, headers: HeaderMap::new(), ceiling, deadline })
     }
 
-    /// Adds headers to the upgrade request, for remote browsers that ask for a credential.
+    /// Adds headers to the upgrade request, for remote browsers that require a credential.
     ///
-    /// `Origin` is refused: Chrome rejects connections that carry an origin it does not know.
+    /// `Origin` is refused: Chrome rejects connections with an unknown origin.
     pub fn with_headers(mut self, headers: HeaderMap) -> Result<Self, TransportError> {
         let refused = headers.keys().find(|name| {
             **name == header::ORIGIN || tokio_websockets::client::DISALLOWED_HEADERS.contains(name)
@@ -82,14 +82,14 @@ impl WebSocketUrl {
         Ok(self)
     }
 
-    /// Changes how long connecting may take.
+    /// Sets the timeout for connecting.
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Changes the largest message that is accepted.
+    /// Sets the largest message that is accepted.
     #[must_use]
     pub fn with_ceiling(mut self, ceiling: usize) -> Self {
         self.ceiling = ceiling;
@@ -132,31 +132,31 @@ impl WebSocketUrl {
     }
 }
 
-/// Names the provider rustls works with; without one it panics at the first encrypted address.
+/// Installs the crypto provider of rustls; without one rustls panics at the first `wss://` URL.
 fn choose_cryptography() {
     if CryptoProvider::get_default().is_none() {
-        // An error means that somebody else chose at the same moment.
+        // An error means that another thread installed one at the same moment.
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 
-/// The settings every websocket of ours uses: one frame for each message.
+/// The settings of all websockets: one frame for each message.
 #[must_use]
 pub fn stream_config() -> Config {
     Config::default().frame_size(usize::MAX)
 }
 
-/// Limits that refuse messages above the ceiling.
+/// Limits that refuse messages above this size.
 #[must_use]
 pub fn stream_limits(ceiling: usize) -> Limits {
     Limits::default().max_payload_len(Some(ceiling))
 }
 
-/// The suffix every websocket handshake hashes with its key (RFC 6455).
+/// The suffix that every websocket handshake hashes with its key (RFC 6455).
 const HANDSHAKE_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/// What a websocket handshake is answered with, from its headers by their names in lower case; none when a request is
-/// no handshake.
+/// The `Sec-WebSocket-Accept` value for a handshake, whose headers are looked up by lower-case name; none
+/// when the request is not a handshake.
 pub fn handshake_accept<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
     let lists = |name, wanted: &str| {
         let value = header(name).unwrap_or_default();
@@ -171,13 +171,13 @@ pub fn handshake_accept<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<
         .then(|| STANDARD.encode(sha1_smol::Sha1::from(format!("{key}{HANDSHAKE_SUFFIX}")).digest().bytes()))
 }
 
-/// Serves a client whose handshake was answered; messages above the ceiling are refused.
+/// Serves a client after its handshake; messages above the limit are refused.
 #[must_use]
 pub fn serve(stream: Box<dyn ByteStream>, ceiling: usize) -> (FrameSource, FrameSink) {
     split(ServerBuilder::new().config(stream_config()).limits(stream_limits(ceiling)).serve(stream))
 }
 
-/// Splits an open websocket, ours or a client's, into its two halves.
+/// Splits an open websocket into its two halves.
 #[must_use]
 pub fn split(socket: WebSocketStream<Box<dyn ByteStream>>) -> (FrameSource, FrameSink) {
     let (sink, stream) = socket.split();
@@ -188,8 +188,8 @@ pub fn split(socket: WebSocketStream<Box<dyn ByteStream>>) -> (FrameSource, Fram
     )
 }
 
-/// Lets the peer of a websocket send larger messages from now on, as when it has proved itself. None when the two are
-/// not the halves of one websocket.
+/// Raises the message limit of a websocket's peer, once it has authenticated. None when the two are not
+/// halves of one websocket.
 #[must_use]
 pub fn raise_ceiling(
     (source, sink): (FrameSource, FrameSink),
@@ -229,7 +229,7 @@ impl WebSocketSink {
     }
 
     pub(crate) fn try_flush(&mut self) -> Result<Flush, TransportError> {
-        // Nobody is woken through this context: whoever is told `Waiting` flushes again with a real one.
+        // This context wakes no task: a caller that gets `Waiting` flushes again with a real one.
         let mut context = Context::from_waker(Waker::noop());
         match self.poll_flush(&mut context) {
             Poll::Ready(result) => result.map(|()| Flush::Done),
@@ -241,17 +241,17 @@ impl WebSocketSink {
         std::future::poll_fn(|context| self.poll_flush(context)).await
     }
 
-    pub(crate) fn close_with(&mut self, farewell: CloseFrame) {
-        let code = match farewell {
+    pub(crate) fn close_with(&mut self, close_frame: CloseFrame) {
+        let code = match close_frame {
             CloseFrame::Done => CloseCode::NORMAL_CLOSURE,
             CloseFrame::Gone(_) => CloseCode::GOING_AWAY,
             CloseFrame::Overloaded(_) => CloseCode::SERVICE_OVERLOAD,
         };
         let mut context = Context::from_waker(Waker::noop());
         if let Poll::Ready(Ok(())) = Pin::new(&mut self.sink).poll_ready(&mut context)
-            && self.sink.start_send_unpin(Message::close(Some(code), farewell.sentence())).is_ok()
-            // An error means that the library has queued a goodbye of its own, such as 1009 or the response to the
-            // peer's; the second flush sends it (F15).
+            && self.sink.start_send_unpin(Message::close(Some(code), close_frame.sentence())).is_ok()
+            // An error means that the library has queued a close frame of its own, such as 1009 or the
+            // response to the peer's; the second flush sends it (F15).
             && let Poll::Ready(Err(_)) = Pin::new(&mut self.sink).poll_flush(&mut context)
         {
             let _ = Pin::new(&mut self.sink).poll_flush(&mut context);
@@ -293,7 +293,7 @@ fn connect_error(error: &tokio_websockets::Error, host: &str) -> TransportError 
     }
 }
 
-/// The host and port of an authority; a name and password before them are nobody's business.
+/// The host and port of an authority, without user name and password.
 fn strip_user(authority: &str) -> &str {
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
@@ -315,7 +315,7 @@ mod tests {
     use super::handshake_accept;
 
     #[test]
-    fn a_handshake_is_answered_as_the_standard_says_and_needs_all_its_parts() {
+    fn handshake_accept_follows_rfc_6455_and_needs_all_headers() {
         let headers = [
             ("upgrade", "WebSocket"),
             ("connection", "keep-alive, Upgrade"),

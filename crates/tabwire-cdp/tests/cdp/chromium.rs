@@ -1,4 +1,4 @@
-//! Starts and ends a real Chromium for a test. Knows nothing of what is tested.
+//! Starts and stops a real Chromium for a test.
 
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
@@ -11,20 +11,20 @@ use tabwire_cdp::{Connection, PipeSink, PipeSource, TaskGroup, WebSocketUrl};
 use tempfile::TempDir;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Longer than a healthy Chromium takes for anything here, on a busy machine.
+/// Longer than any step takes in a healthy Chromium on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Two browsers at once: more only make each other slow.
+/// Two browsers at once: more only slow each other down.
 static PLACES: Semaphore = Semaphore::const_new(2);
 
-/// Which link a test talks over.
+/// The transport that a test uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Link {
     Pipe,
     WebSocket,
 }
 
-/// A running Chromium with a profile of its own; ends with the test.
+/// A running Chromium with its own profile; stopped at the end of the test.
 pub(crate) struct Chromium {
     pub(crate) connection: Connection,
     pub(crate) tasks: TaskGroup,
@@ -46,9 +46,10 @@ impl Chromium {
         Self { connection, tasks, child, _profile: profile, _place: place }
     }
 
-    /// Ends the browser with SIGKILL and returns when it is dead.
+    /// Kills the browser with SIGKILL and returns when it is dead.
     ///
-    /// The kernel may take long to tear down a browser on a busy machine; that time is not ours.
+    /// Waits for the kernel, which may take long to end a browser on a busy machine; tests measure after
+    /// that.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("the browser can be killed");
         self.child.wait().expect("the browser dies");

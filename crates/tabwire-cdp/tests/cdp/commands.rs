@@ -1,4 +1,4 @@
-//! Commands and their responses, good, late, doubled, mangled and missing, against a scripted browser.
+//! Commands and their responses: good, late, repeated, malformed and missing, against a scripted browser.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ fn session(connection: &Connection, id: &str) -> CdpSession {
     connection.session(&CdpSessionId::new(id))
 }
 
-/// Runs a barrier command, so that everything the browser said before has been taken in.
+/// Runs a barrier command, so that all earlier frames of the browser are processed.
 async fn barrier(connection: &Connection, browser: &mut ScriptedBrowser) {
     let pending = connection.browser().begin("Test.barrier", &(), TIMEOUT).expect("sends");
     let heard = browser.hear().await;
     let id = heard.split(' ').next().expect("an id");
     browser.say(format!(r#"{{"id":{id},"result":{{}}}}"#).as_bytes()).await;
-    pending.response().await.expect("the barrier is answered");
+    pending.response().await.expect("the barrier's response");
 }
 
 #[tokio::test(start_paused = true)]
-async fn commands_are_answered_with_the_browser_s_own_bytes() {
+async fn responses_are_the_browsers_own_bytes() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = session(&connection, "S");
@@ -38,10 +38,10 @@ async fn commands_are_answered_with_the_browser_s_own_bytes() {
             "#,
         )
         .await;
-    let answer = first.response().await.expect("answered");
-    assert_eq!(answer.bytes().as_ref(), br#"{"result":{"value": 1}}"#);
-    assert_eq!(answer.to::<Value>().expect("reads")["result"]["value"], 1);
-    assert_eq!(second.response().await.expect("answered").bytes().as_ref(), br#"{"product": "x"}"#);
+    let response = first.response().await.expect("a response");
+    assert_eq!(response.bytes().as_ref(), br#"{"result":{"value": 1}}"#);
+    assert_eq!(response.to::<Value>().expect("reads")["result"]["value"], 1);
+    assert_eq!(second.response().await.expect("a response").bytes().as_ref(), br#"{"product": "x"}"#);
     assert_eq!(connection.resource_counts().commands, 0);
 }
 
@@ -80,7 +80,7 @@ async fn f18_the_first_of_two_responses_wins() {
         )
         .await;
     barrier(&connection, &mut browser).await;
-    assert_eq!(pending.response().await.expect("answered").bytes().as_ref(), br#"{"n":1}"#);
+    assert_eq!(pending.response().await.expect("a response").bytes().as_ref(), br#"{"n":1}"#);
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,7 +102,7 @@ async fn f19_a_response_after_the_timeout_is_ignored_and_its_id_not_reused() {
             "#,
         )
         .await;
-    assert_eq!(next.response().await.expect("answered").bytes().as_ref(), b"{}");
+    assert_eq!(next.response().await.expect("a response").bytes().as_ref(), b"{}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,7 +120,7 @@ async fn f20_a_command_without_a_response_leaves_nothing_behind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_on_another_cdp_session_is_never_delivered() {
+async fn response_on_a_wrong_cdp_session_is_never_delivered() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = session(&connection, "S1");
@@ -135,11 +135,11 @@ async fn an_answer_on_another_cdp_session_is_never_delivered() {
             "#,
         )
         .await;
-    assert_eq!(pending.response().await.expect("answered").bytes().as_ref(), br#"{"of":"S1"}"#);
+    assert_eq!(pending.response().await.expect("a response").bytes().as_ref(), br#"{"of":"S1"}"#);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dead_link_answers_every_command_and_later_ones_are_not_sent() {
+async fn closed_link_fails_all_commands_and_sends_no_later_ones() {
     let tasks = TaskGroup::new();
     let (connection, browser) = connect(&tasks);
     let page = session(&connection, "S");
@@ -159,7 +159,7 @@ async fn a_dead_link_answers_every_command_and_later_ones_are_not_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn commands_behind_a_slow_browser_are_sent_later_in_order_or_reported_unsent() {
+async fn queued_commands_are_sent_in_order_or_reported_unsent() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let count = tabwire_cdp::limits::CHANNEL_FRAMES + 300;
@@ -178,12 +178,27 @@ async fn commands_behind_a_slow_browser_are_sent_later_in_order_or_reported_unse
             other => panic!("unexpected {other}"),
         }
     }
-    assert!(unsent > 0, "the last commands never left");
+    assert!(unsent > 0, "the last commands were not sent");
     assert_eq!(connection.resource_counts(), ResourceCounts::default());
 }
 
 #[tokio::test(start_paused = true)]
-async fn f16_mangled_frames_are_typed_errors_and_the_connection_lives_on() {
+async fn posted_commands_are_sent_from_the_queue_and_dropped_ones_are_not() {
+    let tasks = TaskGroup::new();
+    let (connection, mut browser) = connect(&tasks);
+    let session = connection.browser();
+    let count = tabwire_cdp::limits::CHANNEL_FRAMES + 10;
+    let _pending: Vec<_> = (0..count).map(|_| session.begin("A.b", &(), TIMEOUT).expect("queued")).collect();
+    drop(session.begin("A.dropped", &(), TIMEOUT).expect("queued"));
+    session.post("A.posted", &(), TIMEOUT);
+    for id in 1..=count {
+        assert_eq!(browser.hear().await, format!("{id} A.b"));
+    }
+    assert_eq!(browser.hear().await, format!("{} A.posted", count + 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f16_malformed_frames_are_typed_errors_and_the_connection_survives() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = session(&connection, "5A");
@@ -212,7 +227,7 @@ async fn f16_mangled_frames_are_typed_errors_and_the_connection_lives_on() {
     malformed(not_utf8.response().await.expect_err("cannot be read"));
     malformed(deep.response().await.expect("is routed").to::<Value>().expect_err("too deep to build"));
     let mended = surrogate.response().await.expect("is routed").to::<Value>().expect("is mended");
-    assert_eq!(mended["value"], "\u{fffd}", "half a character is replaced, the rest is kept");
+    assert_eq!(mended["value"], "\u{fffd}", "a lone surrogate is replaced, the rest is kept");
     malformed(cut.response().await.expect_err("cannot be read"));
     barrier(&connection, &mut browser).await;
 }

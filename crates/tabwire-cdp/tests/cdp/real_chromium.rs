@@ -1,4 +1,4 @@
-//! The seams with a real Chromium, over a pipe and over a websocket.
+//! The client against a real Chromium, over a pipe and over a websocket.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::chromium::{Chromium, Link, TIMEOUT};
 
 async fn evaluate(page: &CdpSession, expression: &str) -> Value {
     let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-    let answer = page.send("Runtime.evaluate", &params, TIMEOUT).await.expect("evaluates");
-    answer.to::<Value>().expect("reads")["result"]["value"].take()
+    let response = page.send("Runtime.evaluate", &params, TIMEOUT).await.expect("evaluates");
+    response.to::<Value>().expect("reads")["result"]["value"].take()
 }
 
 async fn open_page(registry: &TargetRegistry, url: &str) -> (TargetId, CdpSession) {
@@ -51,8 +51,8 @@ async fn pages_work(link: Link) {
         .map(|n| page.begin("Runtime.evaluate", &json!({ "expression": n.to_string() }), TIMEOUT))
         .collect();
     for (n, pending) in many.into_iter().enumerate() {
-        let answer = pending.expect("is sent").response().await.expect("is answered");
-        assert_eq!(answer.to::<Value>().expect("reads")["result"]["value"], n);
+        let response = pending.expect("is sent").response().await.expect("a response");
+        assert_eq!(response.to::<Value>().expect("reads")["result"]["value"], n);
     }
     assert_eq!(chromium.connection.resource_counts().commands, 0);
 }
@@ -68,7 +68,7 @@ async fn pages_work_over_a_websocket() {
 }
 
 #[tokio::test]
-async fn dialogs_are_heard_while_the_page_is_blocked() {
+async fn dialog_events_arrive_while_the_page_is_blocked() {
     let (_chromium, registry) = start(Link::Pipe).await;
     let (_, page) = open_page(&registry, "about:blank").await;
     page.enable("Page").await.expect("enables");
@@ -79,8 +79,8 @@ async fn dialogs_are_heard_while_the_page_is_blocked() {
     assert_eq!(dialog["message"], "sure?");
     let accept = json!({ "accept": true });
     page.send("Page.handleJavaScriptDialog", &accept, TIMEOUT).await.expect("accepts");
-    let answer: Value = asking.response().await.expect("goes on").to().expect("reads");
-    assert_eq!(answer["result"]["value"], true);
+    let response: Value = asking.response().await.expect("goes on").to().expect("reads");
+    assert_eq!(response["result"]["value"], true);
 }
 
 #[tokio::test]
@@ -127,8 +127,9 @@ async fn a_session_detached_during_a_command_fails_it_typed() {
     let pending = page.begin("Runtime.evaluate", &forever, TIMEOUT).expect("sends");
     let close = json!({ "targetId": target });
     chromium.connection.browser().send("Target.closeTarget", &close, TIMEOUT).await.expect("closes");
-    let error = pending.response().await.expect_err("cannot be answered");
-    // Chrome answers some commands itself when their target closes; both say that the target went away.
+    let error = pending.response().await.expect_err("the session is detached");
+    // Chrome responds to some commands itself when their target closes; both errors mean that the target is
+    // gone.
     let closed = matches!(&error, CdpError::Protocol { message, .. } if message.contains("closed"));
     assert!(closed || matches!(error, CdpError::SessionGone { .. }), "{error:?}");
 
@@ -139,7 +140,7 @@ async fn a_session_detached_during_a_command_fails_it_typed() {
     assert_eq!(chromium.connection.resource_counts().commands, 0);
 }
 
-async fn kill_answers_everything(link: Link) {
+async fn kill_fails_all_pending(link: Link) {
     let (mut chromium, registry) = start(link).await;
     let (_, page) = open_page(&registry, "about:blank").await;
     let forever = json!({ "expression": "new Promise(() => {})", "awaitPromise": true });
@@ -154,7 +155,7 @@ async fn kill_answers_everything(link: Link) {
             assert!(matches!(error, CdpError::OutcomeUnknown { .. }), "{error:?}");
         }
     };
-    tokio::time::timeout(Duration::from_millis(250), all).await.expect("answered within 250 ms");
+    tokio::time::timeout(Duration::from_millis(250), all).await.expect("all fail within 250 ms");
 
     let error = page.send("Runtime.evaluate", &forever, TIMEOUT).await.expect_err("the link is closed");
     assert!(error.is_unsent(), "{error:?}");
@@ -165,22 +166,22 @@ async fn kill_answers_everything(link: Link) {
 }
 
 #[tokio::test]
-async fn f01_a_killed_browser_answers_every_pending_call_over_a_pipe() {
-    kill_answers_everything(Link::Pipe).await;
+async fn f01_killed_browser_fails_all_pending_commands_over_a_pipe() {
+    kill_fails_all_pending(Link::Pipe).await;
 }
 
 #[tokio::test]
-async fn f01_a_killed_browser_answers_every_pending_call_over_a_websocket() {
-    kill_answers_everything(Link::WebSocket).await;
+async fn f01_killed_browser_fails_all_pending_commands_over_a_websocket() {
+    kill_fails_all_pending(Link::WebSocket).await;
 }
 
 #[tokio::test]
-async fn f16_a_page_may_hand_out_half_a_surrogate_pair() {
+async fn f16_page_may_return_a_lone_surrogate() {
     let (_chromium, registry) = start(Link::Pipe).await;
     let (_, page) = open_page(&registry, "about:blank").await;
     let params = json!({ "expression": "'a\\ud800b'", "returnByValue": true });
-    let answer = page.send("Runtime.evaluate", &params, TIMEOUT).await;
-    match answer.and_then(|answer| answer.to::<Value>()) {
+    let response = page.send("Runtime.evaluate", &params, TIMEOUT).await;
+    match response.and_then(|response| response.to::<Value>()) {
         Ok(value) => assert_eq!(value["result"]["value"], "a\u{fffd}b"),
         Err(error) => assert!(matches!(error, CdpError::Malformed { .. }), "{error:?}"),
     }

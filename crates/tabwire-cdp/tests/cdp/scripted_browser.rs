@@ -1,4 +1,4 @@
-//! A browser that follows a script, at the other end of an in-process link. Knows nothing of real browsers.
+//! A fake browser that follows a script, at the other end of an in-process link.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use bytes::BytesMut;
 use serde_json::Value;
 use tabwire_cdp::{Connection, FrameSink, FrameSource, ReceivedFrame, TaskGroup, channel_pair};
 
-/// Longer than any healthy test step, on real or virtual time.
+/// Longer than any step of a healthy test, on real or virtual time.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The far end of a connection under test.
+/// The other end of a connection under test.
 pub(crate) struct ScriptedBrowser {
     source: FrameSource,
     sink: FrameSink,
 }
 
-/// Connects to a fresh scripted browser.
+/// Connects to a new scripted browser.
 pub(crate) fn connect(tasks: &TaskGroup) -> (Connection, ScriptedBrowser) {
     let ((source, sink), (far_source, far_sink)) = channel_pair();
     (Connection::start(source, sink, tasks), ScriptedBrowser { source: far_source, sink: far_sink })
 }
 
 impl ScriptedBrowser {
-    /// Plays a script: `client> 1 Page.enable @S` is expected, `browser> {json}` is sent.
+    /// Runs a script: `client> 1 Page.enable @S` is expected, `browser> {json}` is sent.
     pub(crate) async fn play(&mut self, script: &str) {
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match line.split_once("> ") {
@@ -48,7 +48,7 @@ impl ScriptedBrowser {
         format!("{} {method}{}", command["id"], session.unwrap_or_default())
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub(crate) async fn say(&mut self, frame: &[u8]) {
         self.sink.send(BytesMut::from(frame)).await.expect("the client listens");
     }

@@ -54,7 +54,7 @@ async fn f21_events_before_the_attach_reply_are_held_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_detached_session_fails_its_commands_and_its_children_s() {
+async fn detached_session_fails_its_own_and_its_childrens_commands() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     browser
@@ -92,7 +92,7 @@ async fn a_detached_session_fails_its_commands_and_its_children_s() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_the_browser_does_not_know_is_gone() {
+async fn unknown_session_is_gone() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = connection.session(&id("S"));
@@ -105,7 +105,7 @@ async fn a_session_the_browser_does_not_know_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_listener_is_told_what_it_missed() {
+async fn slow_listener_receives_missed_count() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = connection.session(&id("S"));
@@ -115,7 +115,7 @@ async fn a_slow_listener_is_told_what_it_missed() {
         browser.say(format!(r#"{{"method":"A.e","params":{n},"sessionId":"S"}}"#).as_bytes()).await;
     }
     browser.play(r#"browser> {"id":1,"result":{},"sessionId":"S"}"#).await;
-    barrier.response().await.expect("answered");
+    barrier.response().await.expect("a response");
     assert_eq!(params(events.next().await), "0");
     assert_eq!(params(events.next().await), "1");
     assert_eq!(events.next().await, Err(CdpError::Missed { count: 3 }));
@@ -137,7 +137,7 @@ async fn an_event_before_the_response_is_received() {
             "#,
         )
         .await;
-    navigate.response().await.expect("answered");
+    navigate.response().await.expect("a response");
     let second = done.find(|event| event.params().as_ref() == b"{\"n\":2}", TIMEOUT).await.expect("arrives");
     assert_eq!(second.method(), "Page.done");
     let error = done.next_within(Duration::from_secs(2)).await.expect_err("never comes");
@@ -192,7 +192,7 @@ fn listed(registry: &TargetRegistry) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn targets_come_change_and_go() {
+async fn targets_are_created_changed_and_destroyed() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let registry = registry(&connection, &mut browser).await;

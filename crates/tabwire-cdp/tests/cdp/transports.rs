@@ -1,4 +1,4 @@
-//! Pipes and websockets at their edges: ceilings, refusals, silence, resumed pipes.
+//! Pipes and websockets at their limits: size limits, refusals, silence, resumed pipes.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -39,7 +39,7 @@ async fn next(source: &mut FrameSource) -> Result<Option<ReceivedFrame>, Transpo
     tokio::time::timeout(TIMEOUT, source.next()).await.expect("something arrives")
 }
 
-/// A websocket with both ends in our hands.
+/// A websocket with both ends in this test.
 async fn websocket_pair(ceiling: usize) -> ((FrameSource, FrameSink), (FrameSource, FrameSink)) {
     let (listener, at) = listen().await;
     let accept = async {
@@ -58,7 +58,7 @@ async fn the_upgrade_request_has_our_headers_no_origin_and_no_extensions() {
     let server = async {
         let (mut stream, _) = listener.accept().await.expect("a client");
         let head = read_head(&mut stream).await;
-        stream.write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n").await.expect("answers");
+        stream.write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n").await.expect("responds");
         head
     };
     let headers = [("authorization".parse().expect("a name"), "Bearer x".parse().expect("a value"))];
@@ -71,7 +71,7 @@ async fn the_upgrade_request_has_our_headers_no_origin_and_no_extensions() {
 }
 
 #[tokio::test]
-async fn addresses_that_cannot_work_are_refused_before_anything_is_sent() {
+async fn unusable_urls_are_refused_before_connecting() {
     for bad in ["http://127.0.0.1:1/", "127.0.0.1", "", "ws://", "ws:///path", "file:///x", "wss://a b/"] {
         let error = WebSocketUrl::parse(bad).expect_err(bad);
         assert!(matches!(error, TransportError::BadUrl { .. }), "{bad}: {error}");
@@ -84,7 +84,7 @@ async fn addresses_that_cannot_work_are_refused_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_the_upgrade_is_given_up() {
+async fn upgrade_without_a_response_times_out() {
     let (_listener, at) = listen().await;
     let after = Duration::from_millis(50);
     let error = address(at).with_deadline(after).connect().await.err();
@@ -118,14 +118,14 @@ async fn f14_an_oversize_websocket_message_ends_the_link_typed() {
     let connection = Connection::start(near.0, near.1, &TaskGroup::new());
     let pending = connection.browser().begin("A.b", &(), TIMEOUT).expect("sends");
     let sending = far_sink.send(BytesMut::from(vec![b'x'; CEILING + 1].as_slice()));
-    let (_, answer) = tokio::join!(sending, pending.response());
+    let (_, response) = tokio::join!(sending, pending.response());
     let too_large = TransportError::TooLarge { size: CEILING + 1, limit: CEILING };
     let reason = CloseReason::Transport(too_large);
-    assert_eq!(answer, Err(CdpError::OutcomeUnknown { method: "A.b".into(), reason }));
+    assert_eq!(response, Err(CdpError::OutcomeUnknown { method: "A.b".into(), reason }));
 }
 
 #[tokio::test]
-async fn f14_an_oversize_answer_over_a_pipe_fails_its_command_and_the_connection_survives() {
+async fn f14_oversize_response_over_a_pipe_fails_only_its_command() {
     let pipe = || pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
     let ((their_input, our_output), (our_input, their_output)) = (pipe(), pipe());
     let source = PipeSource::new(our_input, CEILING).expect("a source");
@@ -138,18 +138,18 @@ async fn f14_an_oversize_answer_over_a_pipe_fails_its_command_and_the_connection
     let large = page.begin("A.large", &(), TIMEOUT).expect("sends");
     let small = page.begin("A.small", &(), TIMEOUT).expect("sends");
     next(&mut heard).await.expect("the first command arrives");
-    let answer = format!(r#"{{"id":1,"result":{{"v":"{}"}},"sessionId":"5A"}}"#, "x".repeat(3_000_000));
-    browser.send(BytesMut::from(answer.as_str())).await.expect("sent");
+    let response = format!(r#"{{"id":1,"result":{{"v":"{}"}},"sessionId":"5A"}}"#, "x".repeat(3_000_000));
+    browser.send(BytesMut::from(response.as_str())).await.expect("sent");
     browser.send(BytesMut::from(r#"{"id":2,"result":{},"sessionId":"5A"}"#)).await.expect("sent");
 
     let method = "A.large".into();
-    let expected = CdpError::TooLarge { method, size: answer.len(), limit: CEILING };
+    let expected = CdpError::TooLarge { method, size: response.len(), limit: CEILING };
     assert_eq!(large.response().await, Err(expected));
     small.response().await.expect("the connection survives");
 }
 
 #[tokio::test]
-async fn a_new_holder_of_a_pipe_is_not_confused_by_half_frames() {
+async fn resumed_pipe_ignores_partial_frames() {
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
     let earlier = PipeSource::new(read.try_clone().expect("a copy"), CEILING).expect("a source");
     rustix::io::write(&write, br#"{"id":1,"res"#).expect("half a frame");
@@ -161,13 +161,13 @@ async fn a_new_holder_of_a_pipe_is_not_confused_by_half_frames() {
 }
 
 #[tokio::test]
-async fn an_encrypted_address_is_never_spoken_to_in_the_clear() {
+async fn wss_urls_are_never_contacted_without_tls() {
     let (listener, at) = listen().await;
     let client = WebSocketUrl::parse(&format!("wss://{at}/")).expect("an address");
     let server = async {
         let (mut stream, _) = listener.accept().await.expect("a client");
         let first = stream.read_u8().await.expect("a greeting");
-        stream.write_all(b"HTTP/1.1 101 Switching Protocols\r\n\r\n").await.expect("answers");
+        stream.write_all(b"HTTP/1.1 101 Switching Protocols\r\n\r\n").await.expect("responds");
         first
     };
     let (connected, first) = tokio::join!(client.connect(), server);

@@ -54,12 +54,13 @@ impl LauncherPipe {
     /// The descriptors for the daemon: one to read commands from, one to write responses to.
     pub(crate) fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
         match self {
-            Self::Direct(pipe) => [pipe.commands.as_fd(), pipe.answers.as_fd()],
+            Self::Direct(pipe) => [pipe.commands.as_fd(), pipe.responses.as_fd()],
             Self::Tapped(socket, _) => [socket.as_fd(), socket.as_fd()],
         }
     }
 
-    /// Closes our copies of the descriptors. While they are open, the launcher does not see that the daemon closed its.
+    /// Closes this process's copies of the descriptors. While they are open, the launcher does not see that the daemon
+    /// closed its copies.
     pub(crate) fn release(self) -> Option<Tap> {
         match self {
             Self::Direct(_) => None,
@@ -77,11 +78,11 @@ impl Tap {
 
 fn tap(pipe: DebuggingPipe, frames: ClientFrames) -> io::Result<LauncherPipe> {
     let (ours, theirs) = UnixStream::pair()?;
-    let DebuggingPipe { commands, answers } = pipe;
-    for descriptor in [&commands, &answers] {
+    let DebuggingPipe { commands, responses } = pipe;
+    for descriptor in [&commands, &responses] {
         rustix::io::ioctl_fionbio(descriptor, false)?;
     }
-    let (from_launcher, to_launcher) = (File::from(commands), File::from(answers));
+    let (from_launcher, to_launcher) = (File::from(commands), File::from(responses));
     let (from_browser, from_client) = (frames.clone(), frames);
     let (mut source, sink) = (ours.try_clone()?, ours);
     let (sender, done) = mpsc::channel();
@@ -93,7 +94,7 @@ fn tap(pipe: DebuggingPipe, frames: ClientFrames) -> io::Result<LauncherPipe> {
     start("frames-in").spawn(move || {
         let mut from_launcher = from_launcher;
         copy(&mut from_launcher, &sink, |frame| from_client.log_client(frame));
-        // Tells the daemon that the launcher has closed its pipe.
+        // Signals to the daemon that the launcher has closed its pipe.
         let _ = sink.shutdown(Shutdown::Write);
     })?;
     Ok(LauncherPipe::Tapped(theirs, Tap { done }))
@@ -136,11 +137,11 @@ mod tests {
     fn pipe_pair() -> (UnixStream, DebuggingPipe) {
         let (launcher, browser) = UnixStream::pair().unwrap();
         let other = browser.try_clone().unwrap();
-        (launcher, DebuggingPipe { commands: OwnedFd::from(browser), answers: OwnedFd::from(other) })
+        (launcher, DebuggingPipe { commands: OwnedFd::from(browser), responses: OwnedFd::from(other) })
     }
 
     #[test]
-    fn frames_are_copied_both_ways_and_logged_whole() {
+    fn frames_are_copied_both_ways_and_logged_complete() {
         let home = tempfile::tempdir().unwrap();
         let log = FrameLog::open(&home.path().join("frames")).unwrap();
         let (mut launcher, pipe) = pipe_pair();

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use tabwire_api::api::{ChromeEnd, ChromeEndReason, ChromeWord};
+use tabwire_api::api::{ChromeEnd, ChromeEndReason, ChromeMessage};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_browser::DebuggingPipe;
 
@@ -57,7 +57,7 @@ pub(super) fn run(
     }
 }
 
-/// Waits for the end. On a signal, tells the daemon and waits until it has closed or released the browser.
+/// Waits for the end. On a signal, notifies the daemon and waits until it has closed or released the browser.
 fn wait_for_end(mut stream: DaemonStream, signals: &Signals) -> Result<ChromeEnd, Failure> {
     if wait(&stream, Some(signals), None)? == Wakeup::Signal {
         stream.detach();
@@ -67,7 +67,7 @@ fn wait_for_end(mut stream: DaemonStream, signals: &Signals) -> Result<ChromeEnd
         }
     }
     match stream.next_message()? {
-        Some(ChromeWord::Ended(end)) => Ok(end),
+        Some(ChromeMessage::Ended(end)) => Ok(end),
         Some(_) => Err(Failure::new(ErrorCode::Internal, "The daemon sent an unexpected message.")),
         None => Ok(ChromeEnd {
             why: ChromeEndReason::DaemonEnds,

@@ -62,8 +62,8 @@ pub(super) async fn serve(server: &Arc<PortServer>, mut source: FrameSource, mut
         ConnectionEnd::ClientLeft => {}
         ConnectionEnd::BrowserClosed => server.close_browser(),
         ConnectionEnd::RecoveryFailed(failure) => {
-            let farewell = CloseFrame::Gone("BROWSER_GONE: the recovery of the browser failed");
-            connection.client.close_with(farewell);
+            let close_frame = CloseFrame::Gone("BROWSER_GONE: the recovery of the browser failed");
+            connection.client.close_with(close_frame);
             server.finish(Finish::Failed(failure));
         }
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 
-use tabwire_api::api::{ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord};
+use tabwire_api::api::{ChromeEnd, ChromeEndReason, ChromeMessage, ChromeOpened, ChromeOpening};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::{FrameSink, FrameSource, PipeSink, PipeSource, TransportError};
@@ -98,12 +98,12 @@ impl EndReceiver {
             false => (&mut self.stream).take(bound).read_until(b'\n', &mut line).await,
         };
         match (read, serde_json::from_slice(&line)) {
-            (Ok(_), Ok(ChromeWord::Ended(end))) => end,
+            (Ok(_), Ok(ChromeMessage::Ended(end))) => end,
             _ => ChromeEnd { why: ChromeEndReason::DaemonEnds, sentence: "The daemon exited.".to_owned() },
         }
     }
 
-    /// Tells the daemon that the browser is no longer needed.
+    /// Notifies the daemon that the browser is no longer needed.
     pub(super) async fn detach(&mut self) {
         // Fails only when the daemon is gone already.
         let _ = self.stream.get_mut().shutdown().await;

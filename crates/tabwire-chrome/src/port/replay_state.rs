@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_answers_pending_requests_and_detaches_children_first() {
+    fn loss_completes_pending_requests_and_detaches_children_first() {
         let mut state = ReplayState::default();
         send(&mut state, &json!({"id": 1, "method": "Page.enable", "sessionId": "P"}));
         send(&mut state, &json!({"id": 2, "method": "Browser.getVersion"}));

@@ -1,13 +1,13 @@
-# The Windows side of `tabwire chrome`: finds, starts, asks and ends browsers of Windows, and relays CDP to them.
+# The Windows side of `tabwire chrome`: finds, starts, queries and ends browsers on Windows, and relays CDP to them.
 #
-# One line of JSON each way. Requests have an id and say what to `do`; each gets one answer with the same id. Lines with
-# a `relay` carry CDP frames as they are. Runs in Windows PowerShell 5.1 and later. When its input ends it ends the
-# browsers without a window that it started, then itself.
+# Each message is one line of JSON. A request has an id and names its operation in `do`; it gets one response with the
+# same id. Lines with `relay` contain unchanged CDP frames. Runs in Windows PowerShell 5.1 and later. When its input
+# ends, it ends the headless browsers that it started, then exits.
 
 $ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue'
 
-# In C# because a websocket is read while the next request is waited for. Written for the C# 5 of PowerShell 5.1.
+# In C#, because it reads a websocket while the script waits for the next request. PowerShell 5.1 has C# 5.
 Add-Type -TypeDefinition @'
 using System;
 using System.IO;
@@ -35,9 +35,9 @@ public sealed class TabwireRelay
     public void Open(string address, int milliseconds)
     {
         socket.Options.KeepAliveInterval = TimeSpan.FromSeconds(30);
-        using (var patience = new CancellationTokenSource(milliseconds))
+        using (var timeout = new CancellationTokenSource(milliseconds))
         {
-            socket.ConnectAsync(new Uri(address), patience.Token).GetAwaiter().GetResult();
+            socket.ConnectAsync(new Uri(address), timeout.Token).GetAwaiter().GetResult();
         }
         var reader = new Thread(Read);
         reader.IsBackground = true;
@@ -92,14 +92,14 @@ $launched = @{}
 
 function Expand([string] $text) { [Environment]::ExpandEnvironmentVariables($text) }
 
-# One directory has one name: whole, without a trailing separator, in lower case.
+# Normalizes a directory for comparison: absolute, without a trailing separator, in lower case.
 function Normalize([string] $directory) {
     $whole = Expand $directory
     try { $whole = [IO.Path]::GetFullPath($whole) } catch { }
     $whole.TrimEnd('\', '/').ToLowerInvariant()
 }
 
-# The value of a flag on a command line, whichever way it is quoted.
+# The value of a flag on a command line, quoted or not.
 function Find-Value([string] $line, [string] $flag) {
     $pattern = '"--' + $flag + '=([^"]*)"|--' + $flag + '="([^"]*)"|--' + $flag + '=(\S+)'
     $match = [regex]::Match($line, $pattern)
@@ -107,7 +107,7 @@ function Find-Value([string] $line, [string] $flag) {
     ($match.Groups | Select-Object -Skip 1 | Where-Object { $_.Success } | Select-Object -First 1).Value
 }
 
-# Browsers on a profile, their main processes only, the newest first.
+# The main processes of browsers on a profile, the newest first.
 function Find-Browsers([string] $profile) {
     $wanted = Normalize $profile
     $filter = "Name = 'chrome.exe' OR Name = 'msedge.exe' OR Name = 'chromium.exe' OR Name = 'brave.exe'"
@@ -135,7 +135,7 @@ function Find-Program([string] $program) {
     'chrome.exe'
 }
 
-# As programs take a command line apart: quotes around what has blanks, backslashes before a quote doubled.
+# Quotes an argument as programs parse it: in quotes if it has blanks, with doubled backslashes before a quote.
 function Quote([string] $argument) {
     if ($argument -notmatch '[\s"]') { return $argument }
     '"' + (($argument -replace '(\\*)"', '$1$1\"') -replace '(\\+)$', '$1$1') + '"'
@@ -164,12 +164,12 @@ function Start-Browser($request) {
 
 function Get-Version($request) {
     try {
-        $answer = Invoke-WebRequest -UseBasicParsing -TimeoutSec 2 -Uri "http://127.0.0.1:$($request.port)/json/version"
-        @{ version = ($answer.Content | ConvertFrom-Json) }
+        $page = Invoke-WebRequest -UseBasicParsing -TimeoutSec 2 -Uri "http://127.0.0.1:$($request.port)/json/version"
+        @{ version = ($page.Content | ConvertFrom-Json) }
     } catch { @{ version = $null } }
 }
 
-# Ends the main process on a profile and port, after looking at what it is now: a number alone proves nothing.
+# Ends the main process on a profile and port. Checks the process first, because Windows reuses process ids.
 function Stop-Browser($request) {
     $stopped = @()
     foreach ($browser in @(Find-Browsers $request.profile)) {
@@ -196,7 +196,7 @@ function Close-Relay($request) {
     @{}
 }
 
-function Answer($request) {
+function Invoke-Request($request) {
     switch ($request.do) {
         'find' { @{ browser = (@(Find-Browsers $request.profile) | Select-Object -First 1) } }
         'port' { Resolve-Port $request }
@@ -215,7 +215,7 @@ while ($null -ne ($line = $input8.ReadLine())) {
     if ($line.StartsWith('{"relay":')) {
         $comma = $line.IndexOf(',')
         $relay = $relays[$line.Substring(9, $comma - 9)]
-        # From behind `,"frame":` to before the last brace. A relay that broke says so itself.
+        # The text between `,"frame":` and the last brace. A broken relay reports its failure itself.
         if ($relay) { try { $relay.Send($line.Substring($comma + 9, $line.Length - $comma - 10)) } catch { } }
         continue
     }
@@ -223,11 +223,11 @@ while ($null -ne ($line = $input8.ReadLine())) {
     try {
         $request = $line | ConvertFrom-Json
         $id = $request.id
-        $told = @{ id = $id; result = (Answer $request) }
+        $response = @{ id = $id; result = (Invoke-Request $request) }
     } catch {
-        $told = @{ id = $id; error = [string] $_.Exception.Message }
+        $response = @{ id = $id; error = [string] $_.Exception.Message }
     }
-    [TabwireRelay]::Say(($told | ConvertTo-Json -Compress -Depth 6))
+    [TabwireRelay]::Say(($response | ConvertTo-Json -Compress -Depth 6))
 }
 foreach ($request in @($launched.Values)) {
     $line = @{ profile = $request.profile; port = $request.port; headless = $true; executable = $null }

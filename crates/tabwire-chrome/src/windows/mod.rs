@@ -8,7 +8,7 @@ mod wsl;
 
 use std::path::{Path, PathBuf};
 
-use tabwire_api::api::{WindowsPort, WindowsWish};
+use tabwire_api::api::{WindowsBrowserRequest, WindowsPort};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_browser::{PrivateDir, atomic_file};
 
@@ -33,7 +33,7 @@ const PATH_FLAGS: &[&str] = &["crash-dumps-dir", "disk-cache-dir"];
 /// The request to the Windows side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WindowsPlan {
-    pub(super) request: WindowsWish,
+    pub(super) request: WindowsBrowserRequest,
     /// The forwarded flags, with Windows paths.
     pub(super) arguments: Vec<String>,
     /// A local directory that the launcher created because it took a Windows path for a relative one.
@@ -77,10 +77,10 @@ impl WindowsPlan {
             Some(port) => WindowsPort::Fixed(port),
             // On a shared loopback interface, the shim itself listens on that port.
             None if shares_loopback => WindowsPort::Any,
-            None => listen_port.map_or(WindowsPort::Any, WindowsPort::Wished),
+            None => listen_port.map_or(WindowsPort::Any, WindowsPort::Preferred),
         };
         let interop = settings.interop.clone().map(|socket| ("WSL_INTEROP".to_owned(), socket));
-        let request = WindowsWish {
+        let request = WindowsBrowserRequest {
             powershell: settings.powershell.clone().unwrap_or_else(|| settings.wsl.powershell()),
             script: String::new(),
             profile,

@@ -72,7 +72,7 @@ fn port_precedence_is_own_flag_variable_launcher_any() {
     let all = ["--remote-debugging-port=1", "--tabwire-remote-debugging-port=3"];
     assert_eq!(port(&all, Some(2)), WindowsPort::Fixed(3));
     assert_eq!(port(&all[..1], Some(2)), WindowsPort::Fixed(2));
-    assert_eq!(port(&all[..1], None), WindowsPort::Wished(1));
+    assert_eq!(port(&all[..1], None), WindowsPort::Preferred(1));
     assert_eq!(port(&["--remote-debugging-port=0"], None), WindowsPort::Any);
     assert_eq!(port(&["--remote-debugging-pipe"], None), WindowsPort::Any);
 }
@@ -131,7 +131,7 @@ fn the_stray_directory_is_removed_only_if_empty_and_not_a_link() {
 }
 
 #[test]
-fn with_one_loopback_the_listening_port_is_not_asked_for_again() {
+fn with_shared_loopback_the_shims_port_is_not_requested() {
     let place = tempfile::tempdir().unwrap();
     let tool = place.path().join("wslinfo");
     std::fs::write(&tool, "#!/bin/sh\necho mirrored\n").unwrap();
@@ -148,7 +148,7 @@ fn the_script_checks_a_process_before_it_stops_it() {
         let (_, rest) = SCRIPT.split_once(start).unwrap();
         rest.split("\n}\n").next().unwrap()
     };
-    let response = part("function Answer");
+    let response = part("function Invoke-Request");
     for word in ["find", "port", "launch", "version", "stop", "open", "close"] {
         assert!(response.contains(&format!("'{word}' {{")), "{word}");
     }

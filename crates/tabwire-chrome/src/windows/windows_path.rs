@@ -15,7 +15,7 @@ const DEFAULT_PROFILES: &[&str] = &[
     r"\bravesoftware\brave-browser\user data",
 ];
 
-/// Whether a text is an absolute Windows path: `C:\x`, `\\server\share`, or one that begins with a variable.
+/// Whether a text is an absolute Windows path: `C:\x`, `\\server\share`, or a path that begins with a variable.
 pub(crate) fn is_windows_path(text: &str) -> bool {
     let mut letters = text.chars();
     let has_drive = letters.next().is_some_and(|letter| letter.is_ascii_alphabetic())

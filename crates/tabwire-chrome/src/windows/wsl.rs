@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn a_path_is_converted_by_wslpath_then_drive_then_share() {
-        let (_directory, wsl) = with_tools(&[("wslpath", r"printf '%s' 'Z:\told\by\tool'")]);
-        assert_eq!(wsl.convert(Path::new("/home/me")), r"Z:\told\by\tool");
+        let (_directory, wsl) = with_tools(&[("wslpath", r"printf '%s' 'Z:\from\tool'")]);
+        assert_eq!(wsl.convert(Path::new("/home/me")), r"Z:\from\tool");
         let (_directory, wsl) = with_tools(&[("wslpath", "exit 1")]);
         assert_eq!(wsl.convert(Path::new("/mnt/c/Users/me")), r"C:\Users\me");
         assert_eq!(wsl.convert(Path::new("/home/me")), r"\\wsl$\Debian\home\me");

@@ -161,7 +161,7 @@ const DANGEROUS: &[&str] = &[
     "zsh",
 ];
 
-/// The name if nothing happens when it is opened, else one that does nothing.
+/// The name, with a harmless extension appended if opening the file would run code.
 pub(crate) fn defused(name: &str) -> String {
     let dangerous =
         extension_of(name).is_some_and(|extension| DANGEROUS.binary_search(&extension.as_str()).is_ok());
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t31_what_would_run_gets_another_extension() {
+    fn t31_names_that_would_run_get_a_harmless_extension() {
         assert!(DANGEROUS.is_sorted());
         for name in [
             "setup.exe",

@@ -114,7 +114,7 @@ impl Video for FfmpegVideo {
         if !self.wait().map_err(|_| failed("cannot be waited for"))? {
             return Err(failed("failed"));
         }
-        let copied = File::open(&self.output).and_then(|mut movie| io::copy(&mut movie, &mut file.content));
+        let copied = File::open(&self.output).and_then(|mut video| io::copy(&mut video, &mut file.content));
         copied.map_err(|_| failed("wrote no readable video"))
     }
 }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn new_file(home: &tempfile::TempDir) -> NewFile {
-        let path = home.path().join("movie.webm");
+        let path = home.path().join("video.webm");
         let content = Box::new(File::create_new(&path).unwrap());
         NewFile { path, content }
     }
@@ -155,24 +155,24 @@ mod tests {
     fn frames_are_encoded_to_a_video() {
         // Copies its input to the file that is its last argument.
         let (home, ffmpeg) = with_program("for last; do :; done; /bin/cat > \"$last\"");
-        let mut movie = ffmpeg.begin(10).expect("found");
-        assert_eq!((movie.extension(), movie.encoder()), ("webm", "ffmpeg"));
-        movie.add(b"one").unwrap();
-        movie.add(b"two").unwrap();
+        let mut video = ffmpeg.begin(10).expect("found");
+        assert_eq!((video.extension(), video.encoder()), ("webm", "ffmpeg"));
+        video.add(b"one").unwrap();
+        video.add(b"two").unwrap();
         let mut file = new_file(&home);
-        assert_eq!(movie.finish(&mut file).unwrap(), 6);
+        assert_eq!(video.finish(&mut file).unwrap(), 6);
         assert_eq!(std::fs::read(&file.path).unwrap(), b"onetwo");
-        drop(movie);
+        drop(video);
         let left = std::fs::read_dir(home.path().join("state/encoding")).unwrap().count();
-        assert_eq!(left, 0, "nothing stays behind");
+        assert_eq!(left, 0, "the temporary file is removed");
     }
 
     #[test]
     fn a_failed_encoder_is_reported() {
         let (home, ffmpeg) = with_program("/bin/cat > /dev/null; exit 3");
-        let mut movie = ffmpeg.begin(10).expect("found");
-        movie.add(b"one").unwrap();
-        let failure = movie.finish(&mut new_file(&home)).expect_err("failed");
+        let mut video = ffmpeg.begin(10).expect("found");
+        video.add(b"one").unwrap();
+        let failure = video.finish(&mut new_file(&home)).expect_err("failed");
         assert!(failure.hint().contains("webp"));
     }
 

@@ -99,11 +99,11 @@ impl RequestFiles {
     /// The location of a new file at a requested path. Creates missing directories.
     fn output(&self, wanted: &Path) -> Result<Output, Failure> {
         let (root, below) = self.find_root(wanted)?;
-        let told = |error: io::Error| fault(wanted, &error);
-        // The name does not matter for a directory; one has to be there.
+        let failure = |error: io::Error| fault(wanted, &error);
+        // Any file name: `place` needs one to open the directory.
         let inside = |below: &Path| {
             self.refuse_protected(&root, below, Wanted::Directory)?;
-            root.place(&below.join("file"), true).map(Output::Inside).map_err(told)
+            root.place(&below.join("file"), true).map(Output::Inside).map_err(failure)
         };
         if below.as_os_str().is_empty() || wanted.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return inside(&below);
@@ -114,7 +114,7 @@ impl RequestFiles {
             return inside(&below);
         }
         self.refuse_protected(&root, &below, Wanted::File)?;
-        root.place(&below, true).map(Output::Exact).map_err(told)
+        root.place(&below, true).map(Output::Exact).map_err(failure)
     }
 
     /// Refuses a protected path, seen from its root and from the working directory: a root may itself be such a directory.

@@ -4,12 +4,12 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-struct Desk {
+struct TestFiles {
     home: tempfile::TempDir,
     files: RequestFiles,
 }
 
-fn desk() -> Desk {
+fn test_files() -> TestFiles {
     let home = tempfile::tempdir().unwrap();
     for directory in ["work", "other", "work/sub"] {
         std::fs::create_dir(home.path().join(directory)).unwrap();
@@ -19,7 +19,7 @@ fn desk() -> Desk {
     symlink(home.path().join("other"), home.path().join("work/away")).unwrap();
     let dirs = Arc::new(OutputDirs::new(home.path().join("state")));
     let files = RequestFiles::below(&dirs, Vec::new(), Some(home.path().join("work"))).unwrap();
-    Desk { home, files }
+    TestFiles { home, files }
 }
 
 fn code(result: Result<impl Sized, Failure>) -> ErrorCode {
@@ -27,8 +27,8 @@ fn code(result: Result<impl Sized, Failure>) -> ErrorCode {
 }
 
 #[test]
-fn t30_only_plain_files_below_a_root_are_handed_out() {
-    let Desk { home, files } = desk();
+fn t30_only_regular_files_below_a_root_are_uploaded() {
+    let TestFiles { home, files } = test_files();
     let offered = files.offer_upload(Path::new("file.txt")).unwrap();
     assert_eq!((offered.name.as_str(), offered.bytes), ("file.txt", 4));
     // Swapped after it was checked: the browser still reads what was checked.
@@ -52,10 +52,11 @@ fn t30_only_plain_files_below_a_root_are_handed_out() {
 }
 
 #[test]
-fn t31_new_files_go_where_they_may_and_replace_nothing() {
-    let Desk { home, files } = desk();
+fn t31_new_files_stay_below_roots_and_replace_nothing() {
+    let TestFiles { home, files } = test_files();
     let work = home.path().canonicalize().unwrap().join("work");
-    let write = |wish: Option<&str>| files.write(FileKind::Screenshot, wish.map(Path::new), "page.png", b"x");
+    let write =
+        |wanted: Option<&str>| files.write(FileKind::Screenshot, wanted.map(Path::new), "page.png", b"x");
     let first = write(None).unwrap();
     assert!(first.ends_with("state/screenshots/page.png"), "{first:?}");
     assert!(write(None).unwrap().ends_with("state/screenshots/page-2.png"));
@@ -75,17 +76,17 @@ fn t31_new_files_go_where_they_may_and_replace_nothing() {
 }
 
 #[test]
-fn t31_folders_are_made_below_roots_and_their_files_replace_nothing() {
-    let Desk { home, files } = desk();
+fn t31_directories_stay_below_roots_and_replace_nothing() {
+    let TestFiles { home, files } = test_files();
     let own = files.create_directory(FileKind::Capture, None, "a/b").unwrap();
     assert!(own.path().starts_with(home.path().canonicalize().unwrap().join("state/captures")));
-    let wished = files.create_directory(FileKind::Capture, Some(Path::new("sub/new")), "x").unwrap();
-    wished.create("index.jsonl").unwrap().add(b"1").unwrap();
+    let stored = files.create_directory(FileKind::Capture, Some(Path::new("sub/new")), "x").unwrap();
+    stored.create("index.jsonl").unwrap().add(b"1").unwrap();
     let path = home.path().join("work/sub/new/index.jsonl");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "1");
-    assert_eq!(code(wished.create("index.jsonl")), ErrorCode::BadArgs);
-    let inside = wished.create("../../up.txt").unwrap();
-    assert_eq!(inside.path.parent().unwrap(), wished.path());
+    assert_eq!(code(stored.create("index.jsonl")), ErrorCode::BadArgs);
+    let inside = stored.create("../../up.txt").unwrap();
+    assert_eq!(inside.path.parent().unwrap(), stored.path());
     for refused in ["../other/x", "away/x", "/tmp/x"] {
         let code = code(files.create_directory(FileKind::Capture, Some(Path::new(refused)), "x"));
         assert!(matches!(code, ErrorCode::PolicyDenied | ErrorCode::BadArgs), "{refused}");
@@ -98,7 +99,7 @@ fn t31_folders_are_made_below_roots_and_their_files_replace_nothing() {
 
 #[test]
 fn t31_downloads_are_kept_under_harmless_names() {
-    let Desk { home, files } = desk();
+    let TestFiles { home, files } = test_files();
     let staged = |content: &str| {
         let path = files.download_directory().join("guid");
         std::fs::write(&path, content).unwrap();
@@ -110,17 +111,17 @@ fn t31_downloads_are_kept_under_harmless_names() {
     assert_eq!(mode, 0o600);
     let again = files.store_download(&staged("2"), "setup.exe", None).unwrap();
     assert!(again.ends_with("setup.exe-2.download"), "{again:?}");
-    let wished = files.store_download(&again, "setup.exe", Some(Path::new("mine.exe"))).unwrap();
-    assert_eq!(std::fs::read_to_string(&wished).unwrap(), "2");
-    assert!(!again.exists() && wished.ends_with("work/mine.exe"));
+    let stored = files.store_download(&again, "setup.exe", Some(Path::new("mine.exe"))).unwrap();
+    assert_eq!(std::fs::read_to_string(&stored).unwrap(), "2");
+    assert!(!again.exists() && stored.ends_with("work/mine.exe"));
     assert_eq!(code(files.store_download(&kept, "a", Some(Path::new("../a")))), ErrorCode::PolicyDenied);
-    let stranger = home.path().join("other/secret");
-    assert_eq!(code(files.store_download(&stranger, "a", None)), ErrorCode::Internal);
+    let foreign = home.path().join("other/secret");
+    assert_eq!(code(files.store_download(&foreign, "a", None)), ErrorCode::Internal);
 }
 
 #[test]
-fn m5_outputs_are_no_dot_files_no_tool_configuration_and_no_hooks() {
-    let Desk { home, files } = desk();
+fn m5_dot_files_tool_configuration_and_hooks_are_refused() {
+    let TestFiles { home, files } = test_files();
     let work = home.path().join("work");
     for directory in [".git/hooks", "build"] {
         std::fs::create_dir_all(work.join(directory)).unwrap();
@@ -131,7 +132,7 @@ fn m5_outputs_are_no_dot_files_no_tool_configuration_and_no_hooks() {
         path
     };
     let write =
-        |files: &RequestFiles, wish: &str| files.write(FileKind::Body, Some(Path::new(wish)), "b", b"x");
+        |files: &RequestFiles, wanted: &str| files.write(FileKind::Body, Some(Path::new(wanted)), "b", b"x");
     let names = [
         ".mcp.json",
         ".envrc",
@@ -141,12 +142,16 @@ fn m5_outputs_are_no_dot_files_no_tool_configuration_and_no_hooks() {
         "new/.vscode/tasks.json",
         "Makefile",
     ];
-    for wish in names {
-        let path = Path::new(wish);
-        assert_eq!(code(write(&files, wish)), ErrorCode::PolicyDenied, "{wish}");
-        assert_eq!(code(files.create(FileKind::Har, Some(path), "a")), ErrorCode::PolicyDenied, "{wish}");
-        assert_eq!(code(files.check_output(path)), ErrorCode::PolicyDenied, "{wish}");
-        assert_eq!(code(files.store_download(&staged(), "a", Some(path))), ErrorCode::PolicyDenied, "{wish}");
+    for wanted in names {
+        let path = Path::new(wanted);
+        assert_eq!(code(write(&files, wanted)), ErrorCode::PolicyDenied, "{wanted}");
+        assert_eq!(code(files.create(FileKind::Har, Some(path), "a")), ErrorCode::PolicyDenied, "{wanted}");
+        assert_eq!(code(files.check_output(path)), ErrorCode::PolicyDenied, "{wanted}");
+        assert_eq!(
+            code(files.store_download(&staged(), "a", Some(path))),
+            ErrorCode::PolicyDenied,
+            "{wanted}"
+        );
     }
     assert_eq!(
         code(files.create_directory(FileKind::Capture, Some(Path::new(".x")), "x")),

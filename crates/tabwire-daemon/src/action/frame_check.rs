@@ -1,8 +1,8 @@
-//! Where an action's result is judged before it is returned: by the page it came from and by every frame in it.
+//! Judges an action's result before it is returned, by the page it came from and by every frame of that page.
 
 use tabwire_api::{ErrorCode, Failure, Remedy, Step, TabId};
 use tabwire_audit::Verdict;
-use tabwire_engine::{Answered, Browser, PageLocation};
+use tabwire_engine::{ActionOutput, Browser, PageLocation};
 use tabwire_policy::{Capability, Decision, PageUrl, Profile, ResultCheck, Scope, Site};
 
 use crate::action::policy_check::{PolicyCheck, moved, named_result, refusal, ruling};
@@ -28,44 +28,44 @@ impl PolicyCheck {
         &self,
         browser: &Browser,
         tab: Option<TabId>,
-        answered: Result<Answered, Failure>,
+        outcome: Result<ActionOutput, Failure>,
         entry: &mut AuditEntry,
-    ) -> Result<Answered, Failure> {
+    ) -> Result<ActionOutput, Failure> {
         for ruling in self.take_late_rulings() {
             entry.ruled(ruling);
         }
-        self.judge_stopped(&answered, entry).await?;
-        if answered.as_ref().is_err_and(|failure| failure.code == ErrorCode::PolicyDenied) {
+        self.judge_stopped(&outcome, entry).await?;
+        if outcome.as_ref().is_err_and(|failure| failure.code == ErrorCode::PolicyDenied) {
             entry.ruled(ruling(Verdict::Deny, "policy", None));
-            return match answered {
-                Ok(answered) => Ok(answered),
+            return match outcome {
+                Ok(output) => Ok(output),
                 Err(failure) => Err(self.explain(browser, tab, failure).await),
             };
         }
         match self.needs.result() {
-            ResultCheck::None => return answered,
+            ResultCheck::None => return outcome,
             ResultCheck::TabList => {
-                return match answered {
-                    Ok(answered) => Ok(self.redact_tabs(browser, answered).await),
+                return match outcome {
+                    Ok(output) => Ok(self.redact_tabs(browser, output).await),
                     Err(failure) => Err(failure),
                 };
             }
             ResultCheck::Page => {}
         }
-        let reached = answered.as_ref().ok().and_then(|answered| named_result(&answered.value));
-        self.judge_source_tab(browser, tab, reached, &answered, entry).await?;
+        let reached = outcome.as_ref().ok().and_then(|output| named_result(&output.value));
+        self.judge_source_tab(browser, tab, reached, &outcome, entry).await?;
         let place = browser.find_location(reached.or(tab));
         for address in self.addresses_of(place.as_ref()).await {
             let allowed = self.require(&address, Capability::Read, entry).await;
-            allowed.map_err(|failure| moved(failure, &answered))?;
-            if let Some(site) = Site::of(&address).filter(|_| answered.is_ok()) {
+            allowed.map_err(|failure| moved(failure, &outcome))?;
+            if let Some(site) = Site::of(&address).filter(|_| outcome.is_ok()) {
                 self.flows().record_read(&site);
             }
         }
         if let Some(place) = place.as_ref().filter(|_| self.needs.touches_page()) {
             self.refuse_hidden_frames(place)?;
         }
-        Ok(self.with_notice(place.as_ref(), answered?))
+        Ok(self.with_notice(place.as_ref(), outcome?))
     }
 
     /// Checks the page that the action ran on, when the result names another tab.
@@ -74,26 +74,26 @@ impl PolicyCheck {
         browser: &Browser,
         tab: Option<TabId>,
         reached: Option<TabId>,
-        answered: &Result<Answered, Failure>,
+        outcome: &Result<ActionOutput, Failure>,
         entry: &mut AuditEntry,
     ) -> Result<(), Failure> {
         let left = tab.filter(|tab| self.needs.touches_page() && reached.is_some_and(|other| other != *tab));
         let Some(place) = left.and_then(|tab| browser.find_location(Some(tab))) else { return Ok(()) };
         for address in self.addresses_of(Some(&place)).await {
             let allowed = self.require(&address, Capability::Read, entry).await;
-            allowed.map_err(|failure| moved(failure, answered))?;
+            allowed.map_err(|failure| moved(failure, outcome))?;
         }
         Ok(())
     }
 
     /// Adds a notice about frames that the result leaves out.
-    fn with_notice(&self, place: Option<&PageLocation>, mut answered: Answered) -> Answered {
+    fn with_notice(&self, place: Option<&PageLocation>, mut output: ActionOutput) -> ActionOutput {
         let left_out = place.map(|place| self.frames_without(place, Capability::Read)).unwrap_or_default();
         if !left_out.is_empty() {
-            let told = format!("Frames of {} were left out: they may not be read.", left_out.join(", "));
-            answered.notices.push(told);
+            let notice = format!("Frames of {} were left out: they may not be read.", left_out.join(", "));
+            output.notices.push(notice);
         }
-        answered
+        output
     }
 
     /// Sites of frames in a page that lack a capability.
@@ -104,10 +104,10 @@ impl PolicyCheck {
         let rulebook = self.policy.rulebook();
         let addresses = place.frames.iter().map(|url| PageUrl::parse(url));
         let denied = addresses.filter(|one| !self.decide(&rulebook, one, capability).is_allowed());
-        let mut told: Vec<String> = denied.map(|one| one.label()).collect();
-        told.sort_unstable();
-        told.dedup();
-        told
+        let mut labels: Vec<String> = denied.map(|one| one.label()).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        labels
     }
 
     /// Refuses an action that would show frames that may not be read: a screenshot shows the whole page. If the session's
@@ -142,10 +142,10 @@ impl PolicyCheck {
     /// Whether to run an action again that was refused in a frame before it did anything: the user was asked and allowed it.
     pub(crate) async fn user_allows_retry(
         &self,
-        answered: &Result<Answered, Failure>,
+        outcome: &Result<ActionOutput, Failure>,
         entry: &mut AuditEntry,
     ) -> Result<bool, Failure> {
-        let Err(failure) = answered else { return Ok(false) };
+        let Err(failure) = outcome else { return Ok(false) };
         let word = |name: &str| failure.details.get(name).and_then(serde_json::Value::as_str);
         let (Some(url), Some(capability)) = (word(JUDGED), word(NEEDS).and_then(Capability::find)) else {
             return Ok(false);

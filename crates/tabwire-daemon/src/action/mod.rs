@@ -21,7 +21,7 @@ use tabwire_api::api::{ActionRequest, ActionResponse, Recovery};
 use tabwire_api::{ClientName, ErrorCode, Failure, Remedy, SessionKey, Step, TabId};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{
-    ACTIONS, ActionKind, Answered, BareValue, CaptureRecorder, CheckedParams, Close, Context, Definition,
+    ACTIONS, ActionKind, ActionOutput, BareValue, CaptureRecorder, CheckedParams, Close, Context, Definition,
     Effect, LoadState, Notices, Open, SESSION_ACTIONS, TabUse, bounded_failure, checked_url, find_action,
     find_similar,
 };
@@ -54,7 +54,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn answer(
+    fn response(
         self,
         request: &ActionRequest,
         tab: Option<TabId>,
@@ -86,22 +86,22 @@ impl Daemon {
         let mut entry = AuditEntry::of_action(&self.audit, name, &request, caller);
         let (key, client) = (request.key(), request.client.clone());
         // The action is polled first, so that its CDP commands go out. The client is looked up while the browser works.
-        let acting = self.act_noted(name, request, &mut entry);
-        let looking = async {
+        let action = self.act_recorded(name, request, &mut entry);
+        let identification = async {
             tokio::task::yield_now().await;
             caller.identify();
         };
-        let (outcome, ()) = join(acting, looking).await;
+        let (outcome, ()) = join(action, identification).await;
         // A failure may quote the page, so its length is bounded.
         let outcome = outcome.map_err(bounded_failure);
         if let Err(failure) = &outcome {
             let who = || caller.label(client.as_ref().map(ClientName::as_str));
             self.notify_refusal(&key, name, who, failure);
         }
-        let told = entry.finish(outcome.as_ref().err()).await;
-        outcome.map(|mut answer| {
-            answer.notices.extend(told);
-            answer
+        let notices = entry.finish(outcome.as_ref().err()).await;
+        outcome.map(|mut response| {
+            response.notices.extend(notices);
+            response
         })
     }
 
@@ -118,14 +118,14 @@ impl Daemon {
         }
         let Some(Ok(Some(live))) = self.sessions.find(key).map(|session| session.peek_live()) else { return };
         if let Some(install) = live.browser.install() {
-            let told = json!({
+            let refusal = json!({
                 "when": now(), "who": who(), "session": key.name, "action": action, "message": failure.message,
             });
-            self.extensions.add_refusal(install, told);
+            self.extensions.add_refusal(install, refusal);
         }
     }
 
-    async fn act_noted(
+    async fn act_recorded(
         self: &Arc<Self>,
         name: &str,
         request: ActionRequest,
@@ -134,7 +134,7 @@ impl Daemon {
         let deadline = Deadline::after(request.timeout_ms.map_or(ACTION_DEADLINE, Duration::from_millis));
         let definition = find_action(name).ok_or_else(|| unknown_action(name))?;
         let params = definition.check(request.params.clone())?;
-        let answer = match definition.kind {
+        let response = match definition.kind {
             ActionKind::Page => return self.act_on_page(definition, request, params, entry).await,
             ActionKind::Open => return self.act_open(definition, request, deadline, entry).await,
             ActionKind::Session(action) => {
@@ -143,8 +143,8 @@ impl Daemon {
                 self.run_to_completion(run).await?
             }
         };
-        entry.result(&answer.result);
-        Ok(answer)
+        entry.result(&response.result);
+        Ok(response)
     }
 
     /// Runs an action of the registry on a page.
@@ -167,31 +167,29 @@ impl Daemon {
         let policy_check = self.policy_check(&live, &session, &request, (definition, needs), entry);
         entry.place(&live.engine, choice.tab);
         let tab = policy_check.before(&live.engine, choice.tab, params.as_value(), entry).await?;
-        // The timeout starts here: starting a browser and asking the user do not count.
+        // The timeout starts here: the start of a browser and the user's decision do not count.
         let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
         let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
         let context = self.context(&live, tab, deadline, files, &request, &policy_check);
-        let answered = run_judged(definition, &context, &params, &policy_check, entry).await;
-        choice.settle(&live).await;
+        let outcome = run_judged(definition, &context, &params, &policy_check, entry).await;
+        choice.restore(&live).await;
         if definition.effect == Effect::Navigate {
             entry.place(&live.engine, choice.tab);
         }
         if definition.effect == Effect::Navigate || definition.tab == TabUse::SelectsFrame {
             session.remember(&live);
         }
-        let answered = policy_check.after(&live.engine, context.tab, answered, entry).await?;
+        let output = policy_check.after(&live.engine, context.tab, outcome, entry).await?;
         if let Some(client) = request.client.as_ref().filter(|_| definition.tab.changes_current()) {
-            session.leases.follow_to(client, &answered.value);
+            session.leases.follow_to(client, &output.value);
         }
-        entry.result(&answered.value);
-        self.learn(&prepared, definition, &params, choice.tab, &answered.value);
-        prepared.notices.extend(answered.notices);
-        let bare =
-            answered.bare.filter(|_| request.raw).unwrap_or(BareValue { text: answered.text, cut: None });
+        entry.result(&output.value);
+        self.learn(&prepared, definition, &params, choice.tab, &output.value);
+        prepared.notices.extend(output.notices);
+        let bare = output.bare.filter(|_| request.raw).unwrap_or(BareValue { text: output.text, cut: None });
         prepared.notices.extend(bare.cut);
-        let (result, text) =
-            if request.text { (Value::Null, Some(bare.text)) } else { (answered.value, None) };
-        Ok(prepared.answer(&request, choice.tab, result, text))
+        let (result, text) = if request.text { (Value::Null, Some(bare.text)) } else { (output.value, None) };
+        Ok(prepared.response(&request, choice.tab, result, text))
     }
 
     fn context(
@@ -308,7 +306,7 @@ impl Daemon {
         let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
         let url = match params.url {
             Some(url) => {
-                let whole = session.remembered().based_on(prepared.base_url.clone()).address(&url)?;
+                let whole = session.remembered().based_on(prepared.base_url.clone()).resolve(&url)?;
                 checked_url(&whole)?
             }
             None => format!("http://127.0.0.1:{}/demo", self.port),
@@ -328,10 +326,10 @@ impl Daemon {
         if let Some(recorder) = recorder {
             prepared.notices.extend(recorder.finish(&context, opened.as_ref()).await);
         }
-        choice.settle(&live).await;
+        choice.restore(&live).await;
         entry.place(&live.engine, choice.tab);
         let opened =
-            opened.map(|value| Answered { value, text: String::new(), bare: None, notices: Vec::new() });
+            opened.map(|value| ActionOutput { value, text: String::new(), bare: None, notices: Vec::new() });
         let result = policy_check.after(&live.engine, choice.tab, opened, entry).await?.value;
         entry.result(&result);
         if let Some(reached) = result.get("url").and_then(Value::as_str) {
@@ -342,13 +340,13 @@ impl Daemon {
         if let (Some(client), Some(tab)) = (&request.client, tab) {
             session.leases.set_tab(client, tab);
         }
-        Ok(prepared.answer(&request, tab, result, None))
+        Ok(prepared.response(&request, tab, result, None))
     }
 
     fn check_before_start(&self, request: &ActionRequest, url: &str) -> Result<(), Failure> {
         let session = self.sessions.obtain(&request.key())?;
         let remembered = session.remembered().based_on(request.default_base_url.clone());
-        checked_url(&remembered.address(url)?).map(drop)
+        checked_url(&remembered.resolve(url)?).map(drop)
     }
 
     pub(crate) async fn act_close(
@@ -358,27 +356,27 @@ impl Daemon {
     ) -> Result<ActionResponse, Failure> {
         let params: Close = read_params(&request.params)?;
         let key = request.key();
-        let nothing = || {
+        let no_browser = || {
             let message = format!("Session {} has no browser.", key.name);
             Failure::new(ErrorCode::NoBackend, message).with_remedy(Remedy::new(
                 "Run {} to list the sessions.",
                 [Step::command("tabwire session list")],
             ))
         };
-        let session = self.sessions.find(&key).ok_or_else(nothing)?;
+        let session = self.sessions.find(&key).ok_or_else(no_browser)?;
         if let Some(tab) = params.tab {
-            let live = session.find_live().await.ok_or_else(nothing)?;
+            let live = session.find_live().await.ok_or_else(no_browser)?;
             session.leases.check(tab, request.client.as_ref())?;
             live.engine.close_tab(tab, deadline).await?;
             session.remember(&live);
             return Ok(plain_result(&request, json!({"closed": "tab", "tab": tab})));
         }
-        let live = session.take_live().await.ok_or_else(nothing)?;
-        let fate = self.browsers.end_session(&live).await?;
+        let live = session.take_live().await.ok_or_else(no_browser)?;
+        let end = self.browsers.end_session(&live).await?;
         self.policy.session_ended(&key);
         self.sessions.forget(&key);
         self.sessions.store().forget_record(&key);
-        Ok(plain_result(&request, json!({"closed": "session", "browser": fate.describe()})))
+        Ok(plain_result(&request, json!({"closed": "session", "browser": end.describe()})))
     }
 }
 
@@ -389,12 +387,12 @@ async fn run_judged(
     params: &CheckedParams,
     policy_check: &PolicyCheck,
     entry: &mut AuditEntry,
-) -> Result<Answered, Failure> {
-    let answered = definition.run_checked(context, params.clone()).await;
-    if !policy_check.user_allows_retry(&answered, entry).await? {
-        return answered;
+) -> Result<ActionOutput, Failure> {
+    let outcome = definition.run_checked(context, params.clone()).await;
+    if !policy_check.user_allows_retry(&outcome, entry).await? {
+        return outcome;
     }
-    // Asking the user does not count.
+    // The time in which the user decided does not count against the timeout.
     let deadline = Deadline::after(context.deadline.length());
     definition.run_checked(&Context { deadline, ..context.clone() }, params.clone()).await
 }

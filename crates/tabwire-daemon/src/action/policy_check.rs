@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Remedy, Step, TabId};
 use tabwire_audit::{Ruling, Verdict};
-use tabwire_engine::{Answered, Browser, Definition, PageLocation, STOPPED, TabInfo, TabUse};
+use tabwire_engine::{ActionOutput, Browser, Definition, PageLocation, STOPPED, TabInfo, TabUse};
 use tabwire_policy::limits::URL_FREE_CHARACTERS;
 use tabwire_policy::{AccessRequest, Capability, Decision, PageUrl, Policy, Profile};
 use tabwire_policy::{Capabilities, EntryKind, FlowTracker, GrantTerm, Site};
@@ -18,7 +18,7 @@ use crate::policy::approvals::{ApprovalDecision, ApprovalOutcome, ApprovalQueue,
 use crate::policy::cdp_guard::with_sources;
 use crate::policy::store::{OneTimeGrant, PolicyStore, now};
 
-/// What stands for a title that may not be read.
+/// Replaces a title that may not be read.
 const WITHHELD: &str = "(withheld by the policy)";
 
 /// One action and its policy.
@@ -165,10 +165,10 @@ impl PolicyCheck {
     /// Refuses an action whose navigation was blocked. The user may allow it for the next time.
     pub(crate) async fn judge_stopped(
         &self,
-        answered: &Result<Answered, Failure>,
+        outcome: &Result<ActionOutput, Failure>,
         entry: &mut AuditEntry,
     ) -> Result<(), Failure> {
-        let stopped = answered.as_ref().err().and_then(|failure| failure.details.get(STOPPED)?.as_str());
+        let stopped = outcome.as_ref().err().and_then(|failure| failure.details.get(STOPPED)?.as_str());
         let Some(stopped) = stopped else { return Ok(()) };
         self.require(&PageUrl::parse(stopped), Capability::Read, entry).await?;
         Err(allowed_late())
@@ -248,7 +248,7 @@ impl PolicyCheck {
                 return Err(unapproved(decision, "The user denied it."));
             }
             ApprovalOutcome::Expired => {
-                return Err(unapproved(decision, "The user was asked and did not answer in time."));
+                return Err(unapproved(decision, "The user was asked and did not decide in time."));
             }
             ApprovalOutcome::NoWatcher => return Err(refusal(decision)),
         };
@@ -274,11 +274,11 @@ impl PolicyCheck {
     }
 
     /// A list of tabs. Those that may not be read lose title and path.
-    pub(crate) async fn redact_tabs(&self, browser: &Browser, mut answered: Answered) -> Answered {
+    pub(crate) async fn redact_tabs(&self, browser: &Browser, mut output: ActionOutput) -> ActionOutput {
         let rulebook = self.policy.rulebook();
         let tabs: Vec<TabInfo> = browser.list_tabs();
-        let Some(listed) = answered.value.get_mut("tabs").and_then(Value::as_array_mut) else {
-            return answered;
+        let Some(listed) = output.value.get_mut("tabs").and_then(Value::as_array_mut) else {
+            return output;
         };
         let mut lines = Vec::new();
         for tab in listed {
@@ -290,16 +290,16 @@ impl PolicyCheck {
             let is_open = !addresses.is_empty() && addresses.iter().all(may);
             if let Some(members) = tab.as_object_mut().filter(|_| !is_open) {
                 members.insert("title".to_owned(), Value::from(WITHHELD));
-                let told = addresses.first().map(PageUrl::label).unwrap_or_default();
-                members.insert("url".to_owned(), Value::from(told));
+                let label = addresses.first().map(PageUrl::label).unwrap_or_default();
+                members.insert("url".to_owned(), Value::from(label));
             }
             let text = |name: &str| tab.get(name).and_then(Value::as_str).unwrap_or_default();
             let mark = if tab.get("current") == Some(&Value::Bool(true)) { "*" } else { " " };
             let title: String = text("title").chars().take(60).collect();
             lines.push(format!("{mark} {id}  {title:?}  {}", text("url")));
         }
-        answered.text = lines.join("\n");
-        answered
+        output.text = lines.join("\n");
+        output
     }
 }
 
@@ -386,8 +386,8 @@ fn allowed_late() -> Failure {
 }
 
 /// The failure when the page navigated to a site that may not be read.
-pub(crate) fn moved(failure: Failure, answered: &Result<Answered, Failure>) -> Failure {
-    let done = match answered {
+pub(crate) fn moved(failure: Failure, outcome: &Result<ActionOutput, Failure>) -> Failure {
+    let done = match outcome {
         Ok(_) => "The action was done, but its result is withheld",
         Err(_) => "The action failed, but its error is withheld",
     };

@@ -221,12 +221,12 @@ const DIRECTORIES: &[&str] =
 const ENDINGS: &[&str] =
     &[".code-workspace", ".mk", ".pth", ".sublime-project", ".csproj", ".vcxproj", ".sln"];
 
-/// What a file's name means to tools, as the end of a sentence.
+/// Why a path is protected, as the end of a sentence.
 const DOT: &str = "its name, or that of a directory above it, begins with a dot";
 const TOOL: &str = "tools read or run files of that name";
-const UNSEEN: &str = "its name has characters that are not seen";
+const UNSEEN: &str = "its name has invisible characters";
 
-/// What is to be written.
+/// What the output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// A file.
@@ -238,7 +238,7 @@ pub enum Wanted {
 /// Refuses an output below a root that tools would act on.
 ///
 /// # Errors
-/// When the path has a part that begins with a dot, or is one of the table's.
+/// When a part of the path begins with a dot, or the table lists it.
 pub fn refuse_protected(below: &Path, wanted: Wanted) -> Result<(), Failure> {
     let Some(why) = protection(below, wanted) else { return Ok(()) };
     let message = format!("Nothing is written to {}: {why}.", below.display());
@@ -247,7 +247,7 @@ pub fn refuse_protected(below: &Path, wanted: Wanted) -> Result<(), Failure> {
     ))
 }
 
-/// Whether a name alone is one that tools act on.
+/// Whether tools act on a file of this name in any directory.
 pub(crate) fn is_protected_name(name: &str) -> bool {
     protection(Path::new(name), Wanted::File).is_some()
 }
@@ -263,7 +263,7 @@ fn protection(below: &Path, wanted: Wanted) -> Option<&'static str> {
         return Some(UNSEEN);
     }
     let parts: Vec<String> = parts.iter().map(|part| plain(part)).collect();
-    // Windows file systems know `.git` as `GIT~1`, too.
+    // Windows file systems also accept `GIT~1` for `.git`.
     if parts.iter().any(|part| part.starts_with('.') || part.starts_with("git~")) {
         return Some(DOT);
     }
@@ -278,7 +278,7 @@ fn protection(below: &Path, wanted: Wanted) -> Option<&'static str> {
 
 /// A name as case-insensitive file systems compare it: lower case, without trailing dots and spaces.
 fn plain(part: &str) -> String {
-    // Behind a colon comes a stream of the same file.
+    // On NTFS, `name:stream` opens the same file.
     let name = part.split(':').next().unwrap_or(part);
     name.trim_end_matches(['.', ' ']).trim_start_matches(' ').to_lowercase()
 }

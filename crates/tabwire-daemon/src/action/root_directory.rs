@@ -1,7 +1,7 @@
-//! A directory for file access that nothing escapes.
+//! A directory for file access. No path below it leads outside.
 //!
 //! Paths below it are opened component by component, relative to an open directory and without following links, so that
-//! neither a link nor a swapped one leads out of it.
+//! no link leads outside, even if it is swapped during the access.
 
 use std::ffi::OsStr;
 use std::fs::File;

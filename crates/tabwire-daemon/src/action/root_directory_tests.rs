@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 
 fn errno(result: io::Result<impl Sized>) -> Errno {
-    Errno::from_io_error(&result.err().expect("refused")).expect("the system's word")
+    Errno::from_io_error(&result.err().expect("refused")).expect("a system error")
 }
 
 #[test]
-fn t32_only_what_is_below_by_components_is_below() {
+fn t32_paths_are_compared_by_components() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("root")).unwrap();
     std::fs::create_dir(home.path().join("root-other")).unwrap();
@@ -45,7 +45,7 @@ fn t30_links_devices_and_directories_are_not_read() {
     rustix::fs::mknodat(&root.descriptor, "fifo", FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let open = |below: &str| root.place(Path::new(below), false).and_then(|place| place.open());
     let mut text = String::new();
-    open("inside/../plain").expect_err("dots are taken out before");
+    open("inside/../plain").expect_err("`..` is resolved earlier");
     open("./plain").unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text, "plain");
     assert_eq!(errno(open("link")), Errno::LOOP);
@@ -60,7 +60,7 @@ fn t30_links_devices_and_directories_are_not_read() {
 }
 
 #[test]
-fn t31_nothing_that_is_there_is_written_over() {
+fn t31_existing_files_and_links_are_not_overwritten() {
     let home = tempfile::tempdir().unwrap();
     let root = RootDirectory::open(home.path()).unwrap();
     std::fs::write(home.path().join("there"), "before").unwrap();
@@ -82,7 +82,7 @@ fn t31_nothing_that_is_there_is_written_over() {
     assert_eq!(std::fs::read_to_string(home.path().join("there")).unwrap(), "before");
 }
 
-/// Somebody swaps a directory and a file for links to outside again and again; not one open follows them.
+/// A thread keeps swapping a directory and a file for links to the outside; no open follows them.
 #[test]
 fn t32_swapping_links_never_leads_outside() {
     let home = tempfile::tempdir().unwrap();
@@ -99,12 +99,12 @@ fn t32_swapping_links_never_leads_outside() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                // The directory for a link to outside, and back.
+                // Replaces the directory with a link to the outside, then restores it.
                 std::fs::rename(&sub, &aside).unwrap();
                 symlink(&outside, &sub).unwrap();
                 std::fs::remove_file(&sub).unwrap();
                 std::fs::rename(&aside, &sub).unwrap();
-                // The file for a link to outside, and back.
+                // Replaces the file with a link to the outside, then restores it.
                 std::fs::rename(sub.join("file"), sub.join("kept")).unwrap();
                 symlink(outside.join("file"), sub.join("file")).unwrap();
                 std::fs::rename(sub.join("kept"), sub.join("file")).unwrap();

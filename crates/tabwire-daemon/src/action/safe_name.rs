@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn t31_names_lose_what_could_do_harm() {
+    fn t31_dangerous_parts_of_names_are_removed() {
         for (suggested, kept) in [
             ("report.txt", "report.txt"),
             ("../../evil.sh", "evil.sh"),

@@ -247,8 +247,8 @@ mod tests {
     const CANARY: &str = "hunter2 canary";
 
     /// A value for a parameter of this kind, with the canary in every part that is not logged.
-    fn planted(telling: Option<LogVisibility>, kind: &str) -> Value {
-        let text = match telling {
+    fn planted(visibility: Option<LogVisibility>, kind: &str) -> Value {
+        let text = match visibility {
             Some(LogVisibility::Url | LogVisibility::Origin) => {
                 format!("https://{CANARY}:{CANARY}@a.test/b?{CANARY}#{CANARY}").replace(' ', "%20")
             }
@@ -293,12 +293,13 @@ mod tests {
         let names = std::iter::once(CANARY).chain(actions.map(|action| action.name));
         let mut written = 0;
         for name in names {
-            let told = logged_parameters(name);
+            let logged = logged_parameters(name);
             let schema = find_action(name).map(|action| (action.parameters)()).unwrap_or_default();
             let mut params = Map::new();
             for (parameter, schema) in schema["properties"].as_object().into_iter().flatten() {
-                let telling = told.iter().find(|(known, _)| known == parameter).map(|(_, telling)| *telling);
-                params.insert(parameter.clone(), planted(telling, &schema["type"].to_string()));
+                let visibility =
+                    logged.iter().find(|(known, _)| known == parameter).map(|(_, visibility)| *visibility);
+                params.insert(parameter.clone(), planted(visibility, &schema["type"].to_string()));
             }
             params.entry("url").or_insert_with(|| planted(Some(LogVisibility::Url), "string"));
             params.insert(CANARY.to_owned(), json!(CANARY));
@@ -336,20 +337,20 @@ mod tests {
     async fn f32_an_unwritable_log_is_reported_once_and_fails_no_action() {
         let home = tempfile::tempdir().expect("a directory");
         let path = home.path().join("state/audit.sqlite");
-        std::fs::create_dir_all(&path).expect("something in the way");
+        std::fs::create_dir_all(&path).expect("a directory in place of the file");
         let audit = AuditWriter::start(Some(&path));
-        let told = async || {
+        let notices = async || {
             let request = ActionRequest::default();
             AuditEntry::of_action(&audit, "click", &request, &Caller::at_port()).finish(None).await
         };
-        let first = told().await;
+        let first = notices().await;
         assert!(
             first.len() == 1 && first[0].contains("audit log") && first[0].contains("not a file"),
             "{first:?}"
         );
-        assert_eq!(told().await, [""; 0]);
-        std::fs::remove_dir(&path).expect("out of the way");
-        assert_eq!(told().await, [""; 0]);
+        assert_eq!(notices().await, [""; 0]);
+        std::fs::remove_dir(&path).expect("removed");
+        assert_eq!(notices().await, [""; 0]);
         let rows = Reader::open(&path).expect("written again").last(&Filter::default(), 10).expect("rows");
         assert_eq!(rows.len(), 1);
     }

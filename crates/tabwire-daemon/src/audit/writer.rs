@@ -1,5 +1,5 @@
-//! Writes the audit log of the daemon. An action never fails because its row could not be written; the user is told
-//! once.
+//! Writes the audit log of the daemon. An action never fails because its row could not be written; the user
+//! gets one notice.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ pub(crate) struct AuditWriter {
     health: Arc<Mutex<Health>>,
 }
 
-/// Whether rows are lost, and what to tell the user about it.
+/// Whether rows are lost, and the notices for the user.
 #[derive(Debug, Default)]
 struct Health {
     /// Rows lost since the last row that was written.

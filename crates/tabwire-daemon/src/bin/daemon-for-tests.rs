@@ -1,6 +1,6 @@
 //! A daemon for this crate's tests, and its keepers; the product has `tabwire daemon run` and `tabwire keep`.
 //!
-//! `daemon-for-tests HOME PORT` says in one line of JSON whether it is `ready`, another is `running`, or it
+//! `daemon-for-tests HOME PORT` prints one line of JSON: `ready`, `running` (another daemon runs) or
 //! `failed`.
 
 use std::io::Write;
@@ -43,19 +43,19 @@ fn run(home: &Path, port: u16) -> ExitCode {
         idle_exit: Duration::from_secs(120),
         mcp_extras: None,
     };
-    match runtime.block_on(Daemon::run(config, || tell(&json!({"ready": true})))) {
+    match runtime.block_on(Daemon::run(config, || print(&json!({"ready": true})))) {
         Ok(StartOutcome::Served) => ExitCode::SUCCESS,
         Ok(StartOutcome::AlreadyRunning) => {
-            tell(&json!({"running": true}));
+            print(&json!({"running": true}));
             ExitCode::FAILURE
         }
         Err(failure) => {
-            tell(&json!({"failed": failure}));
+            print(&json!({"failed": failure}));
             ExitCode::FAILURE
         }
     }
 }
 
-fn tell(line: &Value) {
+fn print(line: &Value) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }

@@ -19,7 +19,7 @@ pub struct BrowserLink {
     pub(crate) source: FrameSource,
     pub(crate) sink: FrameSink,
     pub(crate) keeper: Option<KeeperConnection>,
-    pub(crate) earlier_house: Option<String>,
+    pub(crate) earlier_control_session: Option<String>,
     /// Where downloads are staged. Absent when the browser may run on another machine.
     pub(crate) staging: Option<PathBuf>,
     /// The list of attachments, for browsers with the extension.
@@ -35,13 +35,13 @@ impl BrowserLink {
         let source = PipeSource::resume(claim.from_browser, BROWSER_MESSAGE_CEILING)?;
         let sink = PipeSink::resume(claim.to_browser)?;
         let keeper = KeeperConnection::new(claim.control)
-            .map_err(|error| TransportError::io("taking over the keeper's line", &error))?;
+            .map_err(|error| TransportError::io("taking over the keeper's connection", &error))?;
         Ok(Self {
             kind: UpstreamKind::Pipe,
             source: source.into(),
             sink: sink.into(),
             keeper: Some(keeper),
-            earlier_house: claim.control_session,
+            earlier_control_session: claim.control_session,
             staging: None,
             attachments: None,
         })
@@ -52,15 +52,31 @@ impl BrowserLink {
         (source, sink): (FrameSource, FrameSink),
         attachments: AttachmentList,
     ) -> Self {
-        let (keeper, earlier_house, staging) = (None, None, None);
+        let (keeper, earlier_control_session, staging) = (None, None, None);
         let attachments = Some(attachments);
-        Self { kind: UpstreamKind::Extension, source, sink, keeper, earlier_house, staging, attachments }
+        Self {
+            kind: UpstreamKind::Extension,
+            source,
+            sink,
+            keeper,
+            earlier_control_session,
+            staging,
+            attachments,
+        }
     }
 
     /// A browser on Windows whose frames PowerShell relays.
     pub(crate) fn of_relay((source, sink): (FrameSource, FrameSink)) -> Self {
-        let (keeper, earlier_house, staging, attachments) = (None, None, None, None);
-        Self { kind: UpstreamKind::Websocket, source, sink, keeper, earlier_house, staging, attachments }
+        let (keeper, earlier_control_session, staging, attachments) = (None, None, None, None);
+        Self {
+            kind: UpstreamKind::Websocket,
+            source,
+            sink,
+            keeper,
+            earlier_control_session,
+            staging,
+            attachments,
+        }
     }
 
     /// Stages downloads of shared contexts in this directory.
@@ -90,7 +106,7 @@ impl BrowserLink {
             source,
             sink,
             keeper: None,
-            earlier_house: None,
+            earlier_control_session: None,
             staging: None,
             attachments: None,
         })
@@ -110,8 +126,8 @@ impl KeeperConnection {
     }
 
     /// Has the keeper save the id of our control session for the next daemon.
-    pub(crate) async fn note_control_session(&mut self, house: &str) -> std::io::Result<()> {
-        let line = serde_json::json!({"note": {"control_session": house}}).to_string();
+    pub(crate) async fn save_control_session(&mut self, session: &str) -> std::io::Result<()> {
+        let line = serde_json::json!({"note": {"control_session": session}}).to_string();
         self.stream.write_all(line.as_bytes()).await?;
         self.stream.write_all(b"\n").await
     }

@@ -26,7 +26,7 @@ use crate::limits::{EXTENSION_DEADLINE, LAUNCH_DEADLINE};
 use crate::session::live::LiveSession;
 use crate::wsl::powershell::SharedPowershell;
 
-/// How long a browser may take to respond its first commands.
+/// How long a browser may take to respond to its first commands.
 const LINK_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How long a keeper may take to respond.
@@ -403,10 +403,10 @@ fn pool_of(options: &SessionOptions, key: &SessionKey) -> String {
     sha1_smol::Sha1::from(wanted.to_string()).digest().to_string()[..16].to_owned()
 }
 
-/// Another browser answers at the address of the one that the session was attached to.
+/// The failure when another browser responds at the URL of the one that the session was attached to.
 fn other_browser(found: &WebsocketUrl, address: &str) -> Failure {
     let product = found.product().map(|product| format!(" ({product})")).unwrap_or_default();
-    let message = format!("The browser of this session is gone. Another one{product} answers at {found}.");
+    let message = format!("The browser of this session is gone. Another one{product} responds at {found}.");
     Failure::new(ErrorCode::BrowserGone, message).with_remedy(Remedy::new(
         "Nothing was done in it. Run {} to use it.",
         [Step::command(format!("tabwire connect {address}"))],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tabwire_api::Failure;
-use tabwire_api::api::{ChromeOpening, StandInBrowser};
+use tabwire_api::api::{ChromeOpening, ShimBrowser};
 use tabwire_browser::{Display, Ownership};
 
 use crate::browser::manager::BrowserManager;
@@ -32,7 +32,7 @@ impl BrowserManager {
     }
 
     /// The browsers that Chrome shims use or launched.
-    pub(crate) fn list_for_shims(&self) -> Vec<StandInBrowser> {
+    pub(crate) fn list_for_shims(&self) -> Vec<ShimBrowser> {
         let is_paused = |served: &ServedBrowser| served.shim_connections.load(Ordering::SeqCst) > 0;
         let all = self.all(|served| is_paused(served) || is_for_shim(served));
         all.iter().map(|served| served.describe_for_shim()).collect()
@@ -55,9 +55,9 @@ impl BrowserManager {
 
 impl ServedBrowser {
     /// The status of a browser that Chrome shims use.
-    fn describe_for_shim(&self) -> StandInBrowser {
+    fn describe_for_shim(&self) -> ShimBrowser {
         let (descriptor, windows) = (self.descriptor.as_ref(), self.windows.as_ref());
-        StandInBrowser {
+        ShimBrowser {
             ownership: if self.ownership.may_close() { "launched" } else { "attached" }.to_owned(),
             product: descriptor
                 .and_then(|descriptor| descriptor.version.clone())

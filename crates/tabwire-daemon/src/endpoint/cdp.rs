@@ -136,8 +136,8 @@ impl CdpEndpoint {
         request: &Request<Incoming>,
     ) -> Result<(Arc<Session>, Arc<LiveSession>), Failure> {
         let session = self.sessions.obtain(&self.session_of(scope, request)?)?;
-        let nothing = SessionOptions::default();
-        let start = StartOptions::new(&nothing, &nothing, false);
+        let defaults = SessionOptions::default();
+        let start = StartOptions::new(&defaults, &defaults, false);
         let live = session.ready(&self.browsers, start).await?.live;
         self.policy.admit_cdp_client(&session.key, live.options.policy())?;
         live.ensure_tab().await?;
@@ -279,12 +279,12 @@ pub(crate) fn switching(accept: HeaderValue) -> HttpResponse {
 /// Checks a websocket handshake and computes its accept key.
 pub(crate) fn accept_key(request: &Request<Incoming>) -> Result<HeaderValue, Failure> {
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-    let answer = handshake_accept(header).ok_or_else(|| {
+    let key = handshake_accept(header).ok_or_else(|| {
         let message = "This URL is a CDP websocket, and the request is not a websocket handshake.";
         Failure::new(ErrorCode::BadArgs, message)
             .with_remedy("Connect with Playwright's connectOverCDP or Puppeteer's connect.")
     })?;
-    HeaderValue::from_str(&answer).map_err(|error| {
+    HeaderValue::from_str(&key).map_err(|error| {
         Failure::new(ErrorCode::Internal, format!("The accept key is not a valid header: {error}."))
     })
 }

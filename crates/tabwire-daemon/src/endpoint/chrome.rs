@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
-use tabwire_api::api::{CHROME_UPGRADE, ChromeOpening, ChromeWord};
+use tabwire_api::api::{CHROME_UPGRADE, ChromeMessage, ChromeOpening};
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
@@ -71,20 +71,20 @@ impl Daemon {
     /// Serves a Chrome shim until it ends.
     async fn serve_shim(self: &Arc<Self>, mut stream: UnixStream, caller: crate::http::caller::Caller) {
         let _connected = self.mcp_clients.connect();
-        send(&mut stream, &ChromeWord::Ready {}).await;
+        send(&mut stream, &ChromeMessage::Ready {}).await;
         let opening = match tokio::time::timeout(BODY_DEADLINE, receive_opening(&stream)).await {
             Ok(Ok(opening)) => opening,
-            Ok(Err(failure)) => return send(&mut stream, &ChromeWord::Failed(failure)).await,
+            Ok(Err(failure)) => return send(&mut stream, &ChromeMessage::Failed(failure)).await,
             Err(_) => return tracing::debug!("a Chrome shim sent no opening message"),
         };
         match ShimConnection::open(self, opening, caller).await {
-            Ok((guest, opened)) => {
-                send(&mut stream, &ChromeWord::Opened(opened)).await;
-                if let Some(end) = guest.stay(&stream).await {
-                    send(&mut stream, &ChromeWord::Ended(end)).await;
+            Ok((connection, opened)) => {
+                send(&mut stream, &ChromeMessage::Opened(opened)).await;
+                if let Some(end) = connection.stay(&stream).await {
+                    send(&mut stream, &ChromeMessage::Ended(end)).await;
                 }
             }
-            Err(failure) => send(&mut stream, &ChromeWord::Failed(failure)).await,
+            Err(failure) => send(&mut stream, &ChromeMessage::Failed(failure)).await,
         }
     }
 }
@@ -150,7 +150,7 @@ fn receive(stream: &UnixStream, descriptors: &mut Vec<OwnedFd>) -> io::Result<Ve
 }
 
 /// Sends one line. A closed stream is noticed by the reader.
-async fn send(stream: &mut UnixStream, word: &ChromeWord) {
+async fn send(stream: &mut UnixStream, word: &ChromeMessage) {
     if let Ok(mut line) = serde_json::to_vec(word) {
         line.push(b'\n');
         let _ = stream.write_all(&line).await;

@@ -10,7 +10,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tabwire_api::api::{MCP_UPGRADE, McpOpening, McpTransport};
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
-use tabwire_mcp::{Connection, HttpDoor};
+use tabwire_mcp::{Connection, HttpService};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 use crate::daemon::Daemon;
@@ -79,7 +79,7 @@ impl Daemon {
         let serving = async {
             match opening.transport {
                 McpTransport::Stdio => {
-                    send(&mut writer, &json!({"ready": true, "tools": connection.list_mark()})).await;
+                    send(&mut writer, &json!({"ready": true, "tools": connection.tool_list_digest()})).await;
                     tabwire_mcp::serve(Arc::clone(&connection), reader, writer).await;
                 }
                 McpTransport::Http => self.serve_http(&connection, reader, writer).await,
@@ -105,14 +105,14 @@ impl Daemon {
         mut reader: impl AsyncRead + Unpin,
         mut writer: impl AsyncWrite + Unpin,
     ) {
-        let (door, mut left) = HttpDoor::open(Arc::clone(connection));
-        let secret = match self.mcp_clients.open(door) {
+        let (service, mut left) = HttpService::open(Arc::clone(connection));
+        let secret = match self.mcp_clients.open(service) {
             Ok(secret) => secret,
             Err(failure) => return send(&mut writer, &json!({"failed": failure})).await,
         };
         let address = format!("http://127.0.0.1:{}/{}/mcp", self.port, secret.expose());
         send(&mut writer, &json!({"ready": true, "address": address})).await;
-        let mut nothing = [0_u8; 64];
+        let mut discarded = [0_u8; 64];
         loop {
             tokio::select! {
                 gone = left.recv() => {
@@ -120,7 +120,7 @@ impl Daemon {
                         self.tasks.start("mcp-leave", async move { gone.leave().await });
                     }
                 }
-                read = reader.read(&mut nothing) => {
+                read = reader.read(&mut discarded) => {
                     if !read.is_ok_and(|count| count > 0) {
                         break;
                     }
@@ -143,7 +143,7 @@ impl Daemon {
     /// Clients see our own session ids, which are random and hold only for the credential that they were given to (T17).
     pub(crate) async fn handle_mcp(&self, mut request: Request<Bytes>, scope: &Scope) -> HttpResponse {
         let principal = if *scope == Scope::Mcp { Principal::Address } else { Principal::User };
-        let Some(door) = self.mcp_clients.find_http() else {
+        let Some(service) = self.mcp_clients.find_http() else {
             return failed(
                 &Failure::new(ErrorCode::UnknownMethod, "MCP is not served over HTTP.")
                     .with_remedy(Remedy::new("Run {}.", [Step::command("tabwire mcp --http")])),
@@ -161,7 +161,7 @@ impl Daemon {
                 }
             }
         }
-        let mut response = door.answer(request.map(Full::new)).await;
+        let mut response = service.handle(request.map(Full::new)).await;
         if let Some(inside) = response.headers_mut().remove(SESSION_HEADER) {
             let outside =
                 inside.to_str().ok().and_then(|inside| self.mcp_clients.session_id(inside, principal));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
-use tabwire_mcp::HttpDoor;
+use tabwire_mcp::HttpService;
 
 use crate::http::token::Token;
 
@@ -16,7 +16,7 @@ const MCP_HTTP_SESSIONS: usize = 256;
 #[derive(Debug)]
 struct HttpEndpoint {
     secret: Token,
-    door: HttpDoor,
+    service: HttpService,
     /// Sessions, oldest first.
     sessions: VecDeque<HttpSession>,
 }
@@ -79,7 +79,7 @@ impl McpClients {
     }
 
     /// Opens the endpoint over HTTP, with a new secret.
-    pub(crate) fn open(&self, door: HttpDoor) -> Result<Token, Failure> {
+    pub(crate) fn open(&self, service: HttpService) -> Result<Token, Failure> {
         let secret = Token::draw().map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
         })?;
@@ -89,14 +89,14 @@ impl McpClients {
                 Remedy::new("End the other {} first, or use its URL.", [Step::command("tabwire mcp --http")]),
             ));
         }
-        *open = Some(HttpEndpoint { secret: secret.clone(), door, sessions: VecDeque::new() });
+        *open = Some(HttpEndpoint { secret: secret.clone(), service, sessions: VecDeque::new() });
         Ok(secret)
     }
 
     /// Closes the endpoint over HTTP and its streams.
     pub(crate) fn close(&self) {
         if let Some(open) = self.http().take() {
-            open.door.close();
+            open.service.close();
         }
     }
 
@@ -130,7 +130,7 @@ impl McpClients {
     }
 
     /// The endpoint over HTTP, if it is open.
-    pub(crate) fn find_http(&self) -> Option<HttpDoor> {
-        self.http().as_ref().map(|open| open.door.clone())
+    pub(crate) fn find_http(&self) -> Option<HttpService> {
+        self.http().as_ref().map(|open| open.service.clone())
     }
 }

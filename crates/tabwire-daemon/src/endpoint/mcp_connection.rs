@@ -9,7 +9,7 @@ use serde_json::json;
 use tabwire_api::api::{ActionRequest, ActionResponse, McpOpening};
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, SessionName, TabId};
 use tabwire_audit::{Filter, Reader};
-use tabwire_mcp::{Answering, Asking, Attendant, Backend, Permission};
+use tabwire_mcp::{ApprovalQuestion, Approver, Backend, BackendFuture, Permission};
 
 use crate::daemon::Daemon;
 use crate::http::caller::Caller;
@@ -82,12 +82,12 @@ impl McpConnection {
         let before = if self.keeps_session { self.open_tabs() } else { Vec::new() };
         let client = self.name().clone();
         let used = request.tab;
-        let answered = self.daemon.act(name, request, &self.caller).await;
+        let outcome = self.daemon.act(name, request, &self.caller).await;
         if self.keeps_session {
-            let used = used.or_else(|| answered.as_ref().ok().and_then(|answer| answer.tab));
+            let used = used.or_else(|| outcome.as_ref().ok().and_then(|response| response.tab));
             self.record_tabs(&before, &client, used);
         }
-        answered
+        outcome
     }
 
     /// Records which of the new tabs this client opened.
@@ -143,7 +143,7 @@ impl Backend for McpConnection {
         &'a self,
         name: &'a str,
         request: ActionRequest,
-    ) -> Answering<'a, Result<ActionResponse, Failure>> {
+    ) -> BackendFuture<'a, Result<ActionResponse, Failure>> {
         Box::pin(self.run(name, request))
     }
 
@@ -151,7 +151,7 @@ impl Backend for McpConnection {
         self.daemon.policy.revision()
     }
 
-    fn picture<'a>(&'a self, path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>> {
+    fn read_image<'a>(&'a self, path: &'a Path) -> BackendFuture<'a, Result<Vec<u8>, Failure>> {
         Box::pin(async move {
             let unreadable = |error: std::io::Error| {
                 let message = format!("The image {} cannot be read: {error}.", path.display());
@@ -165,11 +165,11 @@ impl Backend for McpConnection {
         })
     }
 
-    fn journal<'a>(
+    fn audit_rows<'a>(
         &'a self,
         request: &'a ActionRequest,
         rows: usize,
-    ) -> Answering<'a, Result<String, Failure>> {
+    ) -> BackendFuture<'a, Result<String, Failure>> {
         let path = self.daemon.config.paths.audit_log();
         let filter = Filter { session: Some(request.session.clone()), ..Filter::default() };
         Box::pin(async move {
@@ -199,13 +199,13 @@ impl Backend for McpConnection {
         ActionRequest { client: Some(self.name().clone()), ..self.template.clone() }
     }
 
-    fn attend(&self) -> Box<dyn Attendant> {
+    fn approver(&self) -> Box<dyn Approver> {
         let queue = Arc::clone(&self.daemon.approvals);
         let watcher = queue.watch_call();
         Box::new(McpApprover { queue, watcher })
     }
 
-    fn introduce(&self, name: &ClientName) {
+    fn set_client_name(&self, name: &ClientName) {
         // A name that the user gave is kept.
         if self.template.client.is_none()
             && let Ok(name) = client_name(name.as_str(), self.number)
@@ -224,7 +224,7 @@ impl Backend for McpConnection {
         Ok(Arc::new(Self::new(daemon, self.caller.clone(), &opening)?))
     }
 
-    fn leave(&self) -> Answering<'_, ()> {
+    fn leave(&self) -> BackendFuture<'_, ()> {
         Box::pin(async move {
             if !self.keeps_session {
                 return self.end_session().await;
@@ -242,12 +242,12 @@ struct McpApprover {
     watcher: ApprovalWatcher,
 }
 
-impl Attendant for McpApprover {
+impl Approver for McpApprover {
     fn call(&self) -> Option<CallNumber> {
         self.watcher.call()
     }
 
-    fn next(&self) -> Answering<'_, Asking> {
+    fn next(&self) -> BackendFuture<'_, ApprovalQuestion> {
         Box::pin(async move {
             loop {
                 let pending = self.watcher.next(APPROVAL_DEADLINE).await;
@@ -257,7 +257,7 @@ impl Attendant for McpApprover {
                     let message = format!(
                         "{who:?} wants to use `{action}` on {site} in session {session}, which needs `{capability}`: {why}"
                     );
-                    return Asking { id: id.to_string(), message };
+                    return ApprovalQuestion { id: id.to_string(), message };
                 }
             }
         })

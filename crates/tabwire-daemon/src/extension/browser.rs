@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::hub::attachments::AttachmentList;
 
-/// How long an extension may take to respond a probe.
+/// How long an extension may take to respond to a probe.
 const EXTENSION_PROBE: Duration = Duration::from_millis(800);
 
 /// The two halves of a connection.
@@ -25,7 +25,7 @@ pub(crate) enum ExtensionCommand {
     Reconnect(Box<(BrowserState, Ends)>),
     /// A hub serves the browser.
     Serve(oneshot::Sender<Result<Ends, Failure>>),
-    /// Checks whether the extension answers.
+    /// Checks whether the extension responds.
     Probe(oneshot::Sender<()>),
     /// Requests the status of the browser.
     Facts(oneshot::Sender<ExtensionFacts>),
@@ -104,21 +104,21 @@ impl ExtensionBrowser {
     /// Its status; `None` when its task is busy or gone.
     pub(crate) async fn facts(&self) -> Option<ExtensionFacts> {
         let (reply, response) = oneshot::channel();
-        let asked = async {
+        let exchange = async {
             self.commands.send(ExtensionCommand::Facts(reply)).await.ok()?;
             response.await.ok()
         };
-        tokio::time::timeout(EXTENSION_PROBE, asked).await.ok().flatten()
+        tokio::time::timeout(EXTENSION_PROBE, exchange).await.ok().flatten()
     }
 
-    /// Whether its extension answers now.
-    pub(crate) async fn answers(&self) -> bool {
+    /// Whether its extension responds now.
+    pub(crate) async fn is_responsive(&self) -> bool {
         let (reply, response) = oneshot::channel();
-        let asked = async {
+        let exchange = async {
             self.commands.send(ExtensionCommand::Probe(reply)).await.ok()?;
             response.await.ok()
         };
-        tokio::time::timeout(EXTENSION_PROBE, asked).await.ok().flatten().is_some()
+        tokio::time::timeout(EXTENSION_PROBE, exchange).await.ok().flatten().is_some()
     }
 
     /// The connection for a hub.

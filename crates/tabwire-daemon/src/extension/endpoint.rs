@@ -24,14 +24,14 @@ use crate::extension::key;
 use crate::extension::registry::ExtensionRegistry;
 use crate::http::server::{HttpResponse, json as json_response};
 use crate::http::token::Token;
-use crate::limits::{HANDSHAKE_DEADLINE, UNPROVED_BYTES};
+use crate::limits::{HANDSHAKE_DEADLINE, UNAUTHENTICATED_BYTES};
 
 impl ExtensionRegistry {
     /// Upgrades to a websocket and runs the handshake.
     pub(crate) fn accept(self: &Arc<Self>, mut request: Request<Incoming>) -> Result<HttpResponse, Failure> {
         let accept = accept_key(&request)?;
         let registry = Arc::clone(self);
-        let peer = registry.unproved().enter();
+        let peer = registry.unauthenticated().enter();
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks().start("extension-upgrade", async move {
             let upgraded = match upgrade.await {
@@ -39,7 +39,7 @@ impl ExtensionRegistry {
                 Err(error) => return tracing::debug!(%error, "a websocket upgrade failed"),
             };
             let stream: Box<dyn ByteStream> = Box::new(TokioIo::new(upgraded));
-            authenticate(&registry, serve(stream, UNPROVED_BYTES), peer, HANDSHAKE_DEADLINE).await;
+            authenticate(&registry, serve(stream, UNAUTHENTICATED_BYTES), peer, HANDSHAKE_DEADLINE).await;
         });
         Ok(switching(accept))
     }

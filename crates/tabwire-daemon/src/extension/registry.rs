@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use crate::extension::browser::{Ends, ExtensionBrowser, ExtensionCommand, ExtensionFacts};
 use crate::extension::notifications::{NotificationSources, Notifications, Refusals, add_refusal};
 use crate::extension::task::ExtensionTask;
-use crate::limits::{EXTENSIONS, UNPROVED_CONNECTIONS};
+use crate::limits::{EXTENSIONS, UNAUTHENTICATED_CONNECTIONS};
 
 /// Commands in the queue of a browser's task.
 const COMMANDS: usize = 16;
@@ -33,19 +33,19 @@ pub(crate) struct ExtensionRegistry {
     arrivals: watch::Sender<u64>,
     sources: NotificationSources,
     refusals: Refusals,
-    unproved: Arc<UnauthenticatedPeers>,
+    unauthenticated: Arc<UnauthenticatedPeers>,
 }
 
 impl ExtensionRegistry {
     pub(crate) fn new(key: PathBuf, tasks: TaskGroup, sources: NotificationSources) -> Self {
         let (arrivals, refusals) = (watch::Sender::new(0), Refusals::default());
-        let unproved = UnauthenticatedPeers::new(UNPROVED_CONNECTIONS);
-        Self { key, tasks, browsers: Mutex::default(), arrivals, sources, refusals, unproved }
+        let unauthenticated = UnauthenticatedPeers::new(UNAUTHENTICATED_CONNECTIONS);
+        Self { key, tasks, browsers: Mutex::default(), arrivals, sources, refusals, unauthenticated }
     }
 
     /// Unauthenticated websockets.
-    pub(crate) fn unproved(&self) -> &Arc<UnauthenticatedPeers> {
-        &self.unproved
+    pub(crate) fn unauthenticated(&self) -> &Arc<UnauthenticatedPeers> {
+        &self.unauthenticated
     }
 
     /// Shows a refusal to the user of a browser.
@@ -103,7 +103,7 @@ impl ExtensionRegistry {
         self.tasks.start("extension-notifications", notifications.run());
     }
 
-    /// Waits for the browser of that name to connect and answer.
+    /// Waits for the browser of that name to connect and respond.
     pub(crate) async fn choose(
         &self,
         name: Option<&str>,
@@ -114,10 +114,10 @@ impl ExtensionRegistry {
         loop {
             arrivals.mark_unchanged();
             if let Some(browser) = self.find(name)? {
-                if browser.answers().await {
+                if browser.is_responsive().await {
                     return Ok(browser);
                 }
-                tracing::info!(install = %browser.install, "an extension did not answer in time");
+                tracing::info!(install = %browser.install, "an extension did not respond in time");
             }
             let silent = self.find(name)?.is_some();
             let next = tokio::time::timeout_at(deadline, async {
@@ -132,14 +132,15 @@ impl ExtensionRegistry {
         }
     }
 
-    /// The only browser that answers now; `None` when none does, and an error when there are several.
+    /// The only browser that responds now; `None` when none does, and an error when there are several.
     pub(crate) async fn find_responsive(&self) -> Result<Option<ExtensionBrowser>, Failure> {
         let all: Vec<ExtensionBrowser> = self.browsers().values().cloned().collect();
-        let answers = futures_util::future::join_all(all.iter().map(ExtensionBrowser::answers)).await;
+        let responsive =
+            futures_util::future::join_all(all.iter().map(ExtensionBrowser::is_responsive)).await;
         let mut there: Vec<ExtensionBrowser> = all
             .into_iter()
-            .zip(answers)
-            .filter(|(_, answers)| *answers)
+            .zip(responsive)
+            .filter(|(_, responsive)| *responsive)
             .map(|(browser, _)| browser)
             .collect();
         if there.len() > 1 {

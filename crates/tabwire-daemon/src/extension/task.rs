@@ -283,7 +283,7 @@ impl ExtensionTask {
         }
         let is_owing = self.browser.stats().pending > 0 && older(self.heard, EXTENSION_SILENCE);
         if self.probes.iter().any(|probe| older(probe.since, EXTENSION_SILENCE)) && is_owing {
-            tracing::warn!("an extension is connected but does not answer; its connection is dropped");
+            tracing::warn!("an extension is connected but does not respond; its connection is dropped");
             return self.connection_lost();
         }
         if is_owing && self.probes.is_empty() {

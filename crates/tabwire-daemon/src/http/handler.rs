@@ -120,7 +120,7 @@ impl Daemon {
             uptime_seconds: self.since.elapsed().as_secs(),
             sessions,
             lost_log_lines: lost_log_lines(),
-            stand_ins: self.browsers.list_for_shims(),
+            shim_browsers: self.browsers.list_for_shims(),
         }
     }
 }

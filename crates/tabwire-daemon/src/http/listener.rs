@@ -8,7 +8,7 @@ use tabwire_cdp::{UnauthenticatedPeer, UnauthenticatedPeers};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::limits::{CONNECTIONS, UNPROVED_CONNECTIONS};
+use crate::limits::{CONNECTIONS, UNAUTHENTICATED_CONNECTIONS};
 
 /// First pause after a failed accept. It doubles up to [`ACCEPT_PAUSE_MAX`].
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
@@ -80,7 +80,7 @@ impl<L: Accept> Listener<L> {
 /// One connection over the port.
 #[derive(Debug)]
 pub(crate) struct PortPeer {
-    unproved: UnauthenticatedPeer,
+    unauthenticated: UnauthenticatedPeer,
     permits: Arc<Semaphore>,
     permit: OnceLock<OwnedSemaphorePermit>,
 }
@@ -88,28 +88,28 @@ pub(crate) struct PortPeer {
 /// All connections over the port.
 #[derive(Debug)]
 pub(crate) struct PortPeers {
-    unproved: Arc<UnauthenticatedPeers>,
+    unauthenticated: Arc<UnauthenticatedPeers>,
     permits: Arc<Semaphore>,
 }
 
 impl PortPeers {
     pub(crate) fn new() -> Self {
-        let (unproved, permits) =
-            (UnauthenticatedPeers::new(UNPROVED_CONNECTIONS), Semaphore::new(CONNECTIONS));
-        Self { unproved, permits: Arc::new(permits) }
+        let (unauthenticated, permits) =
+            (UnauthenticatedPeers::new(UNAUTHENTICATED_CONNECTIONS), Semaphore::new(CONNECTIONS));
+        Self { unauthenticated, permits: Arc::new(permits) }
     }
 
     /// Adds an unauthenticated connection.
     pub(crate) fn enter(&self) -> PortPeer {
-        let (unproved, permits) = (self.unproved.enter(), Arc::clone(&self.permits));
-        PortPeer { unproved, permits, permit: OnceLock::new() }
+        let (unauthenticated, permits) = (self.unauthenticated.enter(), Arc::clone(&self.permits));
+        PortPeer { unauthenticated, permits, permit: OnceLock::new() }
     }
 }
 
 impl PortPeer {
     /// Waits until a newer connection replaces this unauthenticated one.
     pub(crate) async fn replaced(&self) {
-        self.unproved.replaced().await;
+        self.unauthenticated.replaced().await;
     }
 
     /// Marks the connection as authenticated; false when there are too many such connections.
@@ -118,7 +118,7 @@ impl PortPeer {
             return true;
         }
         let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else { return false };
-        self.unproved.authenticated();
+        self.unauthenticated.authenticated();
         // Requests of one connection come one after the other, so there is no race on this cell.
         self.permit.set(permit).is_ok()
     }

@@ -1,4 +1,4 @@
-//! A clock that counts only the time in which this process ran. A peer cannot answer a process that is stopped or
+//! A clock that counts only the time in which this process ran. No response reaches a process that is stopped or
 //! suspended with its machine, so that time must not count against the peer.
 
 use std::time::{Duration, Instant};

@@ -164,13 +164,13 @@ mod tests {
             [("one", false, true), ("two", false, true), ("three", true, false)]
         {
             if is_replaced {
-                std::fs::write(directory.path().join("other"), "somebody's").expect("written");
+                std::fs::write(directory.path().join("other"), "other content").expect("written");
                 std::fs::rename(directory.path().join("other"), &to).expect("moved");
             }
             let from = directory.path().join(content);
             std::fs::write(&from, content).expect("written");
             assert_eq!(known.clone().place(1, from, to.clone(), false).await, (1, may), "{content}");
-            let expected = if may { content } else { "somebody's" };
+            let expected = if may { content } else { "other content" };
             assert_eq!(std::fs::read_to_string(&to).expect("there"), expected);
         }
     }

@@ -32,7 +32,7 @@ pub struct Hub {
 /// The state of a hub.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HubState {
-    /// The browser has not answered yet.
+    /// The browser has not responded yet.
     Starting,
     /// Clients are served.
     Serving,
@@ -101,7 +101,7 @@ impl Hub {
         Self { commands, state: watcher }
     }
 
-    /// Waits until the browser has answered its first command.
+    /// Waits until the browser has responded to its first command.
     ///
     /// # Errors
     /// When the browser goes away or takes too long.
@@ -109,7 +109,7 @@ impl Hub {
         let mut state = self.state.clone();
         let waiting = state.wait_for(|state| *state != HubState::Starting);
         match tokio::time::timeout(deadline, waiting).await {
-            Err(_) => Err(HubGone(Arc::from("it did not answer its first command"))),
+            Err(_) => Err(HubGone(Arc::from("it did not respond to its first command"))),
             Ok(Err(_)) => Err(self.gone_reason()),
             Ok(Ok(state)) => match &*state {
                 HubState::Gone(reason) => Err(HubGone(reason.clone())),

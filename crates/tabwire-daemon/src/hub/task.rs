@@ -69,7 +69,7 @@ pub(crate) struct HubTask {
     /// Bytes in the browser's sink since it was last empty.
     waiting: usize,
     keeper: Option<KeeperConnection>,
-    earlier_house: Option<String>,
+    earlier_control_session: Option<String>,
     attachments: Option<AttachmentList>,
     clients: HashMap<ClientId, ClientConnection>,
     readers: FuturesUnordered<Boxed<Read>>,
@@ -132,7 +132,7 @@ impl HubTask {
             sink: link.sink,
             waiting: 0,
             keeper: link.keeper,
-            earlier_house: link.earlier_house,
+            earlier_control_session: link.earlier_control_session,
             attachments: link.attachments,
             clients: HashMap::new(),
             readers: never_empty(),
@@ -161,7 +161,7 @@ impl HubTask {
         for connection in self.clients.values_mut() {
             connection.reader.abort();
             if let Some(sink) = &mut connection.sink {
-                sink.close_with(CloseFrame::Gone("BROWSER_GONE: the browser has exited or was let go"));
+                sink.close_with(CloseFrame::Gone("BROWSER_GONE: the browser has exited or was released"));
             }
         }
         self.state.send_replace(HubState::Gone(Arc::from(reason)));
@@ -169,7 +169,7 @@ impl HubTask {
 
     /// Serves until the browser is gone or released; returns the reason.
     async fn serve(&mut self) -> &'static str {
-        let earlier = self.earlier_house.take();
+        let earlier = self.earlier_control_session.take();
         self.mux.start(earlier.as_deref(), Instant::now());
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -445,9 +445,9 @@ impl HubTask {
                     self.dirty.push(client);
                 }
             }
-            Output::ControlOpened(house) => {
+            Output::ControlOpened(session) => {
                 if let Some(keeper) = &mut self.keeper
-                    && let Err(error) = keeper.note_control_session(house.as_str()).await
+                    && let Err(error) = keeper.save_control_session(session.as_str()).await
                 {
                     tracing::warn!(%error, "the keeper did not save the control session");
                 }

@@ -69,8 +69,8 @@ impl LogSink {
 impl Sink {
     fn take(&mut self, line: &[u8]) -> io::Result<()> {
         if self.unreported > 0 {
-            let told = format!("{} log lines were dropped here\n", self.unreported);
-            self.put(told.as_bytes())?;
+            let report = format!("{} log lines were dropped here\n", self.unreported);
+            self.put(report.as_bytes())?;
             self.unreported = 0;
         }
         self.put(line)
@@ -133,7 +133,7 @@ mod tests {
         let (mut reader, writer) = io::pipe().expect("a pipe");
         let mut log = LogSink::to_pipe(writer);
         for number in 0..10_000 {
-            say(&mut log, &format!("line {number} that nobody reads"));
+            say(&mut log, &format!("line {number} without a reader"));
         }
         let lost = log.0.lock().expect("not poisoned").unreported;
         assert!(lost > 5_000, "{lost}");
@@ -142,12 +142,12 @@ mod tests {
         let kept = read[..count].iter().filter(|byte| **byte == b'\n').count() as u64;
         say(&mut log, "there is room");
         let count = reader.read(&mut read).expect("something");
-        let told = String::from_utf8_lossy(&read[..count]).into_owned();
-        assert_eq!(told, format!("{lost} log lines were dropped here\nthere is room\n"));
+        let received = String::from_utf8_lossy(&read[..count]).into_owned();
+        assert_eq!(received, format!("{lost} log lines were dropped here\nthere is room\n"));
         assert_eq!(kept + lost, 10_000, "each line is there or counted");
         say(&mut log, &"x".repeat(100_000));
         drop(reader);
-        say(&mut log, "nobody will ever read this");
+        say(&mut log, "the reader is gone");
     }
 
     #[test]

@@ -173,12 +173,12 @@ impl ApprovalQueue {
     }
 
     /// Adds a request and waits for the decision.
-    pub async fn ask(&self, request: ApprovalRequest, patience: ApprovalWait) -> ApprovalOutcome {
-        let (answer, answered) = oneshot::channel();
+    pub async fn ask(&self, request: ApprovalRequest, wait: ApprovalWait) -> ApprovalOutcome {
+        let (answer, decided) = oneshot::channel();
         let id = {
             let mut state = self.state();
             let is_watched = state.is_watched(request.call);
-            if patience == ApprovalWait::IfApproverConnected && !is_watched {
+            if wait == ApprovalWait::IfApproverConnected && !is_watched {
                 return ApprovalOutcome::NoWatcher;
             }
             if state.pending.len() >= APPROVALS {
@@ -192,7 +192,7 @@ impl ApprovalQueue {
         };
         self.notify();
         let _pending = PendingGuard { queue: self, id };
-        match tokio::time::timeout(APPROVAL_DEADLINE, answered).await {
+        match tokio::time::timeout(APPROVAL_DEADLINE, decided).await {
             Ok(Ok(answer)) => ApprovalOutcome::Decided(answer),
             _ => ApprovalOutcome::Expired,
         }
@@ -327,7 +327,7 @@ mod tests {
             action: "click".to_owned(),
             site: "https://a.test".to_owned(),
             capability: "act",
-            why: "nobody has allowed it".to_owned(),
+            why: "no grant allows it".to_owned(),
         }
     }
 
@@ -336,13 +336,13 @@ mod tests {
         let queue = Arc::new(ApprovalQueue::default());
         let watcher = queue.watch_call();
         let asking = queue.ask(request(watcher.call()), ApprovalWait::IfApproverConnected);
-        let answering = async {
+        let decision = async {
             let pending = watcher.next(Duration::from_secs(5)).await;
             let id = pending[0].id.to_string();
             queue.answer(&id, ApprovalDecision::Session, "a test").expect("it waits");
             queue.answer(&id, ApprovalDecision::No, "elsewhere").expect_err("only once")
         };
-        let (outcome, again) = tokio::join!(asking, answering);
+        let (outcome, again) = tokio::join!(asking, decision);
         assert_eq!(outcome, ApprovalOutcome::Decided(ApprovalDecision::Session));
         assert_eq!(again.code, ErrorCode::BadArgs);
         let decided = queue.decided();

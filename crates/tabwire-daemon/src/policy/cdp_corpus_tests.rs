@@ -1,4 +1,4 @@
-//! Every method of the table against five pages, two requests and every single grant, over a browser that is made up.
+//! Every method of the table against five pages, two requests and every single grant, with a simulated browser.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -38,10 +38,10 @@ const PAGES: [Page; 5] = [Page::Granted, Page::Ungranted, Page::NearFrame, Page:
 fn is_allowed(page: Page, is_cdp: bool, method: &str, is_own_request: bool) -> bool {
     let MethodRule { reach, effect } = MethodRule::of(method);
     match (reach, page) {
-        // To say no to a dialog, and to let a held request go on or end it, is allowed always.
-        _ if LET_GO.contains(&method) => true,
+        // Always allowed: dismissing a dialog, and continuing or failing a paused request.
+        _ if ALWAYS_ALLOWED.contains(&method) => true,
         (Reach::Setting, _) => true,
-        // No stream and no history entry was told to the client.
+        // The client has received no stream handle and no history entry.
         (Reach::Refused | Reach::EverySite | Reach::Stream, _) => false,
         (Reach::Navigation, _) => is_cdp && method != "Page.navigateToHistoryEntry",
         (Reach::Request, _) => is_cdp && is_own_request,
@@ -53,7 +53,7 @@ fn is_allowed(page: Page, is_cdp: bool, method: &str, is_own_request: bool) -> b
     }
 }
 
-const LET_GO: &[&str] = &[
+const ALWAYS_ALLOWED: &[&str] = &[
     "Fetch.continueRequest",
     "Fetch.continueResponse",
     "Fetch.continueWithAuth",
@@ -61,13 +61,13 @@ const LET_GO: &[&str] = &[
     "Page.handleJavaScriptDialog",
 ];
 
-/// A mux with one guarded client on one page, driven by hand.
+/// A mux with one guarded client on one page. The test calls it directly, without I/O.
 struct Bench {
     mux: Mux,
     page: Page,
     now: Instant,
     sessions: usize,
-    /// Commands of the client that the browser was sent and has not answered: id, method.
+    /// Commands of the client that the browser has received and not responded to: id, method.
     held: Vec<(Value, String)>,
     is_holding: bool,
     inbox: Vec<Value>,
@@ -137,7 +137,7 @@ impl Bench {
         tree
     }
 
-    /// The house is session 1, the client's root session 2; the page is attached to by both.
+    /// The control session is session 1, the client's root session 2; both are attached to the page.
     fn open_page(&mut self) {
         let attached =
             |id: &str, info: Value| json!({"sessionId": id, "targetInfo": info, "waitingForDebugger": false});
@@ -165,7 +165,7 @@ impl Bench {
         self.pump();
     }
 
-    /// Carries out what the mux wants until it wants nothing more.
+    /// Executes the outputs of the mux until there are none.
     fn pump(&mut self) {
         loop {
             let outputs = self.mux.take_outputs();
@@ -175,7 +175,7 @@ impl Bench {
             for output in outputs {
                 match output {
                     Output::ToBrowser(frame) => {
-                        self.answer(&serde_json::from_slice(&frame).expect("a command"));
+                        self.respond(&serde_json::from_slice(&frame).expect("a command"));
                     }
                     Output::ToClient { frame, .. } => {
                         self.inbox.push(serde_json::from_slice(&frame).expect("a frame"));
@@ -186,8 +186,8 @@ impl Bench {
         }
     }
 
-    /// Answers a command as a browser would.
-    fn answer(&mut self, command: &Value) {
+    /// Responds to a command as a browser would.
+    fn respond(&mut self, command: &Value) {
         let (method, on) = (command["method"].as_str().unwrap_or_default(), command["sessionId"].as_str());
         let is_clients = matches!(on, Some("C" | "S2"));
         if is_clients && self.is_holding {
@@ -225,7 +225,7 @@ impl Bench {
         if let Some(on) = on {
             frame["sessionId"] = json!(on);
         }
-        // As Chromium orders members: the id first.
+        // Chromium writes the id first.
         let mut text = format!(r#"{{"id":{id},"result":{}"#, frame["result"]);
         text.push_str(&on.map(|on| format!(r#","sessionId":"{on}""#)).unwrap_or_default());
         text.push('}');
@@ -242,17 +242,17 @@ impl Bench {
         self.last
     }
 
-    /// Whether a command was let out.
-    fn is_let_out(&mut self, method: &str, params: &Value) -> bool {
+    /// Whether the policy allowed a command.
+    fn passes_guard(&mut self, method: &str, params: &Value) -> bool {
         let id = self.send(method, params);
-        let answer = self.inbox.iter().find(|frame| frame["id"] == id);
-        let answer = answer.unwrap_or_else(|| panic!("{method} is not answered"));
-        answer["error"]["data"] != "POLICY_DENIED"
+        let response = self.inbox.iter().find(|frame| frame["id"] == id);
+        let response = response.unwrap_or_else(|| panic!("{method} got no response"));
+        response["error"]["data"] != "POLICY_DENIED"
     }
 
-    fn assert_nothing_told(&self, what: &str) {
-        let told = self.inbox.iter().find(|frame| frame.to_string().contains("CANARY"));
-        assert!(told.is_none(), "{what}: {told:?}");
+    fn assert_no_canary(&self, what: &str) {
+        let leaked = self.inbox.iter().find(|frame| frame.to_string().contains("CANARY"));
+        assert!(leaked.is_none(), "{what}: {leaked:?}");
     }
 }
 
@@ -269,7 +269,7 @@ const SINGLE_GRANTS: [Capability; 6] = [
 ];
 
 #[test]
-fn h2_every_method_on_every_page_with_every_single_grant_is_allowed_or_refused_as_the_rules_say() {
+fn h2_every_method_follows_the_rules_on_every_page_and_grant() {
     let mut cells = 0;
     for grant in SINGLE_GRANTS {
         let is_cdp = grant == Capability::Cdp;
@@ -282,19 +282,19 @@ fn h2_every_method_on_every_page_with_every_single_grant_is_allowed_or_refused_a
                         params["url"] = json!("https://a.example/z");
                     }
                     let expected = is_allowed(page, is_cdp, method, is_own);
-                    let found = bench.is_let_out(method, &params);
+                    let found = bench.passes_guard(method, &params);
                     assert_eq!(found, expected, "{method}, {page:?}, {grant:?}, request {request}");
                     cells += 1;
                 }
             }
-            bench.assert_nothing_told(&format!("{page:?}, {grant:?}"));
+            bench.assert_no_canary(&format!("{page:?}, {grant:?}"));
         }
     }
     assert!(cells > 30_000, "{cells} cells");
 }
 
 #[test]
-fn h2_m8_no_event_of_what_was_not_granted_is_told_and_every_other_is() {
+fn h2_m8_events_of_ungranted_sites_are_withheld() {
     for (page, frame, context, request) in [
         (Page::NearFrame, "F", 7, "other"),
         (Page::Ungranted, "T", 1, "other"),
@@ -309,19 +309,19 @@ fn h2_m8_no_event_of_what_was_not_granted_is_told_and_every_other_is() {
                 "exceptionDetails": {"executionContextId": context}, "entry": {"text": "CANARY"}, "header": {},
             });
             bench.event("C", event, params);
-            let is_told = bench.inbox.iter().any(|frame| frame["method"] == event);
-            assert_eq!(is_told, page == Page::Granted, "{event} ({reach:?}) on {page:?}");
+            let is_received = bench.inbox.iter().any(|frame| frame["method"] == event);
+            assert_eq!(is_received, page == Page::Granted, "{event} ({reach:?}) on {page:?}");
         }
         bench.inbox.clear();
         for event in ["Audits.issueAdded", "Tracing.dataCollected", "Surprise.happened"] {
             bench.event("C", event, json!({"text": "CANARY"}));
         }
-        bench.assert_nothing_told("events that may be of any site");
+        bench.assert_no_canary("events that may be of any site");
     }
 }
 
 #[test]
-fn h2_an_answer_is_withheld_when_a_frame_that_was_not_granted_came_and_went_meanwhile() {
+fn h2_a_response_is_withheld_if_an_ungranted_frame_appeared() {
     let mut bench = Bench::new(Page::Granted, Capability::Cdp);
     bench.is_holding = true;
     let methods = ["DOM.getDocument", "Page.captureScreenshot", "Runtime.evaluate"];
@@ -329,7 +329,7 @@ fn h2_an_answer_is_withheld_when_a_frame_that_was_not_granted_came_and_went_mean
     let frame = json!({"id": "N", "parentId": "T", "url": "https://v.a.example/CANARY"});
     bench.event("H", "Page.frameAttached", json!({"frameId": "N", "parentFrameId": "T"}));
     bench.event("H", "Page.frameNavigated", json!({"frame": frame}));
-    assert!(!bench.is_let_out("DOM.getDocument", &json!({})));
+    assert!(!bench.passes_guard("DOM.getDocument", &json!({})));
     bench.event("H", "Page.frameDetached", json!({"frameId": "N", "reason": "remove"}));
     for (id, method) in std::mem::take(&mut bench.held) {
         bench.reply(
@@ -339,18 +339,18 @@ fn h2_an_answer_is_withheld_when_a_frame_that_was_not_granted_came_and_went_mean
         );
     }
     bench.pump();
-    bench.assert_nothing_told("answers");
+    bench.assert_no_canary("responses");
     let errors: Vec<bool> = ids
         .iter()
         .map(|id| bench.inbox.iter().any(|frame| frame["id"] == *id && frame.get("error").is_some()))
         .collect();
-    assert_eq!(errors, [true, true, false], "what ran in the main frame is told");
+    assert_eq!(errors, [true, true, false], "what ran in the main frame is returned");
     bench.is_holding = false;
-    assert!(bench.is_let_out("DOM.getDocument", &json!({})), "the frame is gone");
+    assert!(bench.passes_guard("DOM.getDocument", &json!({})), "the frame is gone");
 }
 
 #[test]
-fn h2_contexts_objects_and_elements_are_judged_by_the_frame_they_are_in() {
+fn h2_contexts_objects_and_elements_are_judged_by_their_frame() {
     let mut bench = Bench::new(Page::NearFrame, Capability::Cdp);
     for (params, is_allowed) in [
         (json!({"contextId": 1}), true),
@@ -365,12 +365,12 @@ fn h2_contexts_objects_and_elements_are_judged_by_the_frame_they_are_in() {
         (json!({"executionContextId": 0}), false),
         (json!({}), true),
     ] {
-        assert_eq!(bench.is_let_out("Runtime.callFunctionOn", &params), is_allowed, "{params}");
+        assert_eq!(bench.passes_guard("Runtime.callFunctionOn", &params), is_allowed, "{params}");
     }
     for (frame, is_own, may_go) in [("T", true, true), ("F", false, true), ("?", false, false)] {
         let params = json!({"frameId": frame, "html": "", "url": "https://a.example/"});
-        assert_eq!(bench.is_let_out("Page.setDocumentContent", &params), is_own, "{frame}");
-        assert_eq!(bench.is_let_out("Page.navigate", &params), may_go, "{frame}");
+        assert_eq!(bench.passes_guard("Page.setDocumentContent", &params), is_own, "{frame}");
+        assert_eq!(bench.passes_guard("Page.navigate", &params), may_go, "{frame}");
     }
     let twice = r#"{"id":9000,"method":"Page.setDocumentContent","params":{"frameId":"T","frameId":"F"},"sessionId":"C"}"#;
     bench.mux.from_client(CLIENT, BytesMut::from(twice.as_bytes()), bench.now);
@@ -379,9 +379,9 @@ fn h2_contexts_objects_and_elements_are_judged_by_the_frame_they_are_in() {
     // Elements are numbered by process: a tab of the same site that was not granted may have the element.
     let mut bench = Bench::new(Page::Granted, Capability::Cdp);
     let element = json!({"backendNodeId": 5});
-    assert!(bench.is_let_out("DOM.describeNode", &element));
+    assert!(bench.passes_guard("DOM.describeNode", &element));
     let info = json!({"targetId": "O", "type": "page", "title": "", "url": "https://v.a.example/", "attached": false});
     bench.event(&session(1), "Target.targetCreated", json!({"targetInfo": info}));
-    assert!(!bench.is_let_out("DOM.describeNode", &element));
-    assert!(bench.is_let_out("DOM.describeNode", &json!({"nodeId": 5})));
+    assert!(!bench.passes_guard("DOM.describeNode", &element));
+    assert!(bench.passes_guard("DOM.describeNode", &json!({"nodeId": 5})));
 }

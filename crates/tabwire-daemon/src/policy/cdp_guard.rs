@@ -171,8 +171,8 @@ impl CommandGuard {
         let contained = command.params.and_then(|params| serde_json::from_str::<Contained>(params).ok());
         let is_in_own = contained.is_some_and(|contained| contained.browser_context_id.is_some());
         // A response: its command was checked.
-        let is_answer = command.params.is_none();
-        if !MethodRule::is_destructive(command.method) || is_in_own || is_answer {
+        let is_response = command.params.is_none();
+        if !MethodRule::is_destructive(command.method) || is_in_own || is_response {
             return Ok(());
         }
         let profile = Profile::Guarded;
@@ -286,7 +286,7 @@ impl Guard for CommandGuard {
         self.profile == Profile::Guarded && self.is_launched
     }
 
-    /// The user navigates in an attached browser too, and events do not tell who navigates.
+    /// The user navigates in an attached browser too, and events do not say who navigates.
     fn pauses_documents(&self) -> bool {
         self.profile == Profile::Guarded && self.is_launched
     }
@@ -316,7 +316,7 @@ impl Guard for CommandGuard {
             return true;
         }
         if self.client == GuardedClient::CdpClient {
-            return self.may_client_hear(event, EventReach::of(event.method));
+            return self.may_client_receive(event, EventReach::of(event.method));
         }
         let is_followed = ENGINE_EVENTS.contains(&event.method) || event.method.starts_with("Target.");
         let is_plain = matches!(event.scope, GuardedScope::Browser) || is_followed;

@@ -73,8 +73,8 @@ impl ScopeParams {
             &self.response_headers,
             &self.binary_response_headers,
         ];
-        let answer = self.auth_challenge_response.as_ref().and_then(|answer| answer.response.as_deref());
-        changes.iter().any(|value| value.is_some()) || answer == Some("ProvideCredentials")
+        let auth = self.auth_challenge_response.as_ref().and_then(|auth| auth.response.as_deref());
+        changes.iter().any(|value| value.is_some()) || auth == Some("ProvideCredentials")
     }
 
     /// The sites whose storage the command names.
@@ -275,7 +275,7 @@ impl CommandGuard {
         let requester = request.frame.as_deref().filter(|_| changes && !request.is_document);
         match requester.map(|frame| command.parts.frame(frame)) {
             None => Ok(()),
-            // What is answered runs or shows in the frame that asked.
+            // The response runs or shows in the frame that sent the request.
             Some(Some(urls)) => self.judge_urls(&urls, effect),
             Some(None) => self.judge_frames(&command.scope, &command.parts, false, effect),
         }
@@ -291,8 +291,8 @@ impl CommandGuard {
         })
     }
 
-    /// Whether an event may be heard.
-    pub(crate) fn may_client_hear(&self, event: &GuardedEvent<'_>, reach: EventReach) -> bool {
+    /// Whether a client may receive an event.
+    pub(crate) fn may_client_receive(&self, event: &GuardedEvent<'_>, reach: EventReach) -> bool {
         let frames =
             |is_all: bool| self.judge_frames(&event.scope, &event.parts, is_all, Effect::Reads).is_ok();
         let is_source_known = || event.parts.source().is_none_or(|url| self.judge_source(url).is_ok());
@@ -307,7 +307,7 @@ impl CommandGuard {
             EventReach::Plain => true,
             EventReach::EverySite => self.judge(&PageUrl::Everywhere, Effect::Reads).is_ok(),
             EventReach::Document if event.method == "Log.entryAdded" => {
-                self.may_hear_log(event) && frames(false)
+                self.may_receive_log(event) && frames(false)
             }
             EventReach::Document => frames(false),
             EventReach::Page => frames(true),
@@ -325,7 +325,7 @@ impl CommandGuard {
     }
 
     /// An entry of the log may be about a request, which it names by its URL.
-    fn may_hear_log(&self, event: &GuardedEvent<'_>) -> bool {
+    fn may_receive_log(&self, event: &GuardedEvent<'_>) -> bool {
         #[derive(Deserialize)]
         struct LogEntryAdded {
             params: Params,

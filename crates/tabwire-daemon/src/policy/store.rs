@@ -376,7 +376,7 @@ mod tests {
 
     use super::*;
 
-    fn world() -> (tempfile::TempDir, Paths) {
+    fn new_home() -> (tempfile::TempDir, Paths) {
         let home = tempfile::tempdir().expect("a directory");
         let paths = Paths::below(home.path());
         for directory in [&paths.config, &paths.state] {
@@ -386,9 +386,9 @@ mod tests {
     }
 
     #[test]
-    fn t24_a_policy_that_cannot_be_used_is_never_taken_for_none() {
-        let (_home, paths) = world();
-        assert!(PolicyStore::open(&paths).is_ok(), "no file is no policy");
+    fn t24_an_unusable_policy_is_not_an_empty_one() {
+        let (_home, paths) = new_home();
+        assert!(PolicyStore::open(&paths).is_ok(), "a missing file is an empty policy");
         let refused = |why: &str| {
             let failure = PolicyStore::open(&paths).expect_err(why);
             assert_eq!(failure.code, ErrorCode::PolicyDenied);
@@ -399,23 +399,23 @@ mod tests {
         std::fs::write(paths.policy(), [0xff, 0xfe]).expect("written");
         refused("no text");
         std::fs::write(paths.policy(), "").expect("written");
-        assert!(PolicyStore::open(&paths).is_ok(), "an empty file says nothing");
+        assert!(PolicyStore::open(&paths).is_ok(), "an empty file is valid");
         std::fs::set_permissions(paths.policy(), std::fs::Permissions::from_mode(0o666)).expect("opened");
         assert!(refused("open to others").contains("can change it"));
         std::fs::remove_file(paths.policy()).expect("gone");
-        std::fs::create_dir(paths.policy()).expect("in the way");
+        std::fs::create_dir(paths.policy()).expect("a directory in place of the file");
         refused("a directory");
         std::fs::remove_dir(paths.policy()).expect("gone");
         std::os::unix::fs::symlink("nowhere", paths.policy()).expect("a link");
         refused("a link to nothing");
         std::fs::remove_file(paths.policy()).expect("gone");
         std::fs::write(paths.grants(), "{\"next\": 1}").expect("written");
-        assert!(refused("half a ledger").contains("grants.json cannot be used: line 1:"));
+        assert!(refused("a truncated list").contains("grants.json cannot be used: line 1:"));
     }
 
     #[test]
-    fn grants_are_there_after_a_restart_and_closed_to_others() {
-        let (_home, paths) = world();
+    fn grants_survive_a_restart_in_a_private_file() {
+        let (_home, paths) = new_home();
         let store = PolicyStore::open(&paths).expect("a store");
         let site = Site::parse("https://a.test").expect("a site");
         for term in [GrantTerm::Always, GrantTerm::Session("default".to_owned()), GrantTerm::Until(1)] {
@@ -428,6 +428,6 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         again.session_ended(&SessionKey::default());
         let left = again.rulebook().grants.entries().len();
-        assert_eq!(left, 1, "what is over goes with what belonged to the session");
+        assert_eq!(left, 1, "expired grants and grants of the session are removed");
     }
 }

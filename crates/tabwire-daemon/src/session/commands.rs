@@ -1,4 +1,4 @@
-//! Actions about sessions themselves: starting, stopping, naming, what they remember, who has which tab.
+//! Actions on sessions: start, stop, rename, delete, remembered values and tab leases.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,8 +134,9 @@ impl Daemon {
 
     fn known(&self, key: &SessionKey) -> Result<Arc<Session>, Failure> {
         self.sessions.find(key).ok_or_else(|| {
-            Failure::new(ErrorCode::NoBackend, format!("There is no session {}.", key.name))
-                .with_remedy("Run `tabwire session list` to see the sessions there are, with --all those of other projects.")
+            Failure::new(ErrorCode::NoBackend, format!("There is no session {}.", key.name)).with_remedy(
+                "Run `tabwire session list` to list the sessions; --all includes other projects.",
+            )
         })
     }
 
@@ -151,7 +152,7 @@ impl Daemon {
         }
     }
 
-    /// Every session that is there or remembered, of one project or of all.
+    /// Every session with a browser or a record, of one project or of all.
     pub(crate) async fn session_list(&self, project: Option<&tabwire_api::ProjectKey>) -> Vec<SessionStatus> {
         let mut keys = self.sessions.store().list(project);
         let live = self.sessions.all().into_iter().map(|session| session.key.clone());
@@ -159,9 +160,9 @@ impl Daemon {
         keys.sort_unstable();
         keys.dedup();
         let sessions: Vec<_> = keys.iter().filter_map(|key| self.sessions.find(key)).collect();
-        // Asked all at once: their browsers answer many as fast as one.
+        // Concurrently: many browsers respond as fast as one.
         let mut list = join_all(sessions.iter().map(|session| session.status(false))).await;
-        // A session that was only asked about is none.
+        // A session object that exists only because of a status request is left out.
         list.retain(|status| status.active || status.record.is_some() || status.state == "starting");
         list
     }

@@ -93,7 +93,7 @@ impl LiveSession {
                 .unwrap_or_default(),
             partition: self.partition.clone(),
             context: self.context.clone(),
-            // Describing the tabs gives each its number, so the book comes after.
+            // `all_of` numbers the tabs, so the tab ids are read after it.
             tabs: SavedTab::all_of(&self.engine),
             tab_ids: self.engine.tab_ids(),
             leases,

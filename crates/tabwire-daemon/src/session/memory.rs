@@ -1,5 +1,5 @@
-//! What a session remembers between commands, so that later ones may leave it out: the last address, target and
-//! file, and the address that relative ones begin with. Knows nothing of pages.
+//! Values that a session remembers between commands, as defaults of parameters: the last URL, target and file, and the
+//! base of relative URLs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,28 +7,28 @@ use tabwire_api::{ErrorCode, Failure};
 use tabwire_engine::{CheckedParams, Definition, Effect};
 use url::Url;
 
-/// What stands for the last one of its kind.
+/// The parameter value that means the remembered one.
 pub(crate) const LAST: &str = "_";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Remembered {
-    /// Where the session last went.
+    /// The last URL that the session opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    /// The element that was last meant.
+    /// The target of the last action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
     /// The file that was last written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<String>,
-    /// What relative addresses begin with.
+    /// The base of relative URLs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base_url: Option<String>,
 }
 
 impl Remembered {
-    /// Fills in what a caller left out or named with `_`, by what the parameter's text can be.
+    /// Replaces parameters that are `_`, and adds required ones that are missing, by the kind of the parameter.
     pub(crate) fn complete(
         &self,
         definition: &Definition,
@@ -57,37 +57,37 @@ impl Remembered {
                 && parameter.carries("url")
                 && let Some(url) = params.as_value().get(name).and_then(Value::as_str)
             {
-                let whole = self.address(url)?;
+                let whole = self.resolve(url)?;
                 params.set(name, Value::String(whole));
             }
         }
         Ok(())
     }
 
-    /// An address as a caller wrote it, made whole when it is relative.
-    pub(crate) fn address(&self, text: &str) -> Result<String, Failure> {
+    /// The URL of a caller, resolved against the base if it is relative.
+    pub(crate) fn resolve(&self, text: &str) -> Result<String, Failure> {
         let text = text.trim();
         if text == LAST {
-            return self.url.clone().ok_or_else(|| nothing_remembered("address", "open"));
+            return self.url.clone().ok_or_else(|| nothing_remembered("URL", "open"));
         }
         match &self.base_url {
             Some(base) if is_relative(text) || is_bare_word(text) => join(base, text),
             None if is_relative(text) => {
                 let message = format!("`{text}` is relative, and the session has no base URL.");
                 Err(Failure::new(ErrorCode::BadArgs, message)
-                    .with_remedy("Give --base-url URL once, or a whole address."))
+                    .with_remedy("Give --base-url URL once, or a complete URL."))
             }
             _ => Ok(text.to_owned()),
         }
     }
 
-    /// The same with another base URL where it has none of its own: what a file says is not remembered, so that the
-    /// file may change.
+    /// These values, with this base URL if the session has none. A base URL of the configuration is not saved, because the
+    /// configuration may change.
     pub(crate) fn based_on(&self, fallback: Option<String>) -> Self {
         Self { base_url: self.base_url.clone().or(fallback), ..self.clone() }
     }
 
-    /// Takes note of what an action was asked for and what it made.
+    /// Remembers the target of an action and the file it wrote.
     pub(crate) fn learn(&mut self, params: &Value, result: &Value) {
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         if let Some(target) = text(params, "target") {
@@ -99,13 +99,13 @@ impl Remembered {
     }
 }
 
-/// Checks an address that relative ones shall begin with.
+/// Checks a base URL.
 pub(crate) fn checked_base(text: &str) -> Result<String, Failure> {
     let whole = tabwire_engine::checked_url(text)?;
     match Url::parse(&whole) {
         Ok(url) if !url.cannot_be_a_base() => Ok(whole),
         _ => Err(Failure::new(ErrorCode::BadArgs, format!("`{text}` cannot be a base URL."))
-            .with_remedy("Give an address such as https://example.org/app/.")),
+            .with_remedy("Give a URL such as https://example.org/app/.")),
     }
 }
 
@@ -124,13 +124,13 @@ fn join(base: &str, text: &str) -> Result<String, Failure> {
     let joined = Url::parse(base).and_then(|base| base.join(text));
     joined.map(String::from).map_err(|error| {
         let message = format!("`{text}` does not fit the base URL {base}: {error}.");
-        Failure::new(ErrorCode::BadArgs, message).with_remedy("Give a whole address.")
+        Failure::new(ErrorCode::BadArgs, message).with_remedy("Give a complete URL.")
     })
 }
 
 fn nothing_remembered(what: &str, action: &str) -> Failure {
-    let message = format!("{action} was given no {what}, and the session remembers none.");
-    Failure::new(ErrorCode::BadArgs, message).with_remedy("Name one; later commands may then leave it out.")
+    let message = format!("{action} needs a {what}, and the session remembers none.");
+    Failure::new(ErrorCode::BadArgs, message).with_remedy("Give one; later commands can omit it.")
 }
 
 #[cfg(test)]
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_addresses_begin_with_the_base() {
+    fn relative_urls_are_resolved_against_the_base() {
         for (text, whole) in [
             ("login", "https://b.example/app/login"),
             ("./login?x=1", "https://b.example/app/login?x=1"),
@@ -187,14 +187,14 @@ mod tests {
             ("https://c.example", "https://c.example"),
             ("_", "https://a.example/"),
         ] {
-            assert_eq!(remembered().address(text).as_deref(), Ok(whole), "{text}");
+            assert_eq!(remembered().resolve(text).as_deref(), Ok(whole), "{text}");
         }
-        assert!(Remembered::default().address("/login").is_err());
-        assert_eq!(Remembered::default().address("login").as_deref(), Ok("login"));
+        assert!(Remembered::default().resolve("/login").is_err());
+        assert_eq!(Remembered::default().resolve("login").as_deref(), Ok("login"));
     }
 
     #[test]
-    fn only_addresses_of_the_web_are_bases() {
+    fn only_web_urls_are_bases() {
         assert_eq!(checked_base("example.org/app/").as_deref(), Ok("https://example.org/app/"));
         for bad in ["file:///etc/", "data:text/html,x", "", "https://u:p@example.org/"] {
             assert!(checked_base(bad).is_err(), "{bad}");

@@ -266,11 +266,11 @@ pub(crate) struct StartOptions<'a> {
     pub(crate) defaults: &'a SessionOptions,
     /// Whether to restart a browser that runs with other options.
     pub(crate) restart: bool,
-    /// What to do if another browser answers at the address of the attached one.
+    /// What to do if another browser responds at the URL of the attached one.
     pub(crate) replaced_browser: ReplacedBrowser,
 }
 
-/// What to do if another browser answers at the address of the attached one.
+/// What to do if another browser responds at the URL of the attached one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReplacedBrowser {
     /// Fail.

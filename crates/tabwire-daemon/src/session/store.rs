@@ -52,19 +52,19 @@ impl SessionStore {
         SessionRecord::parse(&text).filter(|record| record.key() == *key)
     }
 
-    /// Forgets a session; what was saved of its cookies stays for the next of that name.
+    /// Deletes the record of a session. Its saved cookies stay for the next session of that name.
     pub(crate) fn forget_record(&self, key: &SessionKey) {
-        // What is not there is forgotten.
+        // The file may not exist.
         let _ = fs::remove_file(self.file(key));
     }
 
-    /// Forgets a session and what was saved of it.
+    /// Deletes the record and the saved state of a session.
     pub(crate) fn remove(&self, key: &SessionKey) {
         self.forget_record(key);
         let _ = fs::remove_file(self.state_file(key));
     }
 
-    /// Gives a session's files another name; one that is there already is not written over.
+    /// Renames a session's files. Existing files are not overwritten.
     pub(crate) fn rename(&self, from: &SessionKey, to: &SessionKey) -> Result<(), Failure> {
         if self.file(to).exists() {
             return Err(Failure::new(ErrorCode::Busy, format!("There is a session {to} already."))

@@ -1,4 +1,4 @@
-//! Which tab an action is for, when several clients share a session: each keeps to its own.
+//! Chooses the tab of an action when several clients share a session: each client has its own tab.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::session::Session;
 use crate::session::leases::name_of;
 use crate::session::live::LiveSession;
 
-/// The tab that was chosen, and what has to be as before when the action is done.
+/// The chosen tab, and the current tab to restore after the action.
 #[derive(Debug, Default)]
 pub(crate) struct TabChoice {
     /// The tab the action is for; the session's current one if absent.
     pub(crate) tab: Option<TabId>,
-    /// The session's current tab before a client with a name of its own acted.
+    /// The session's current tab before the action of a named client.
     before: Option<TabId>,
 }
 
 impl TabChoice {
-    /// Chooses a tab, and opens one when every tab is another client's.
+    /// Chooses a tab. Opens one if other clients use all tabs.
     pub(crate) async fn make(
         session: &Arc<Session>,
         live: &Arc<LiveSession>,
@@ -58,18 +58,18 @@ impl TabChoice {
                 opened
             }
         };
-        let is_new_place = client.is_some_and(|client| session.leases.set_tab(client, tab));
+        let is_new_tab = client.is_some_and(|client| session.leases.set_tab(client, tab));
         if request.pin_tab {
             session.leases.lease(tab, &name_of(client), LEASE)?;
         }
-        if is_new_place || request.pin_tab {
+        if is_new_tab || request.pin_tab {
             session.remember(live);
         }
         Ok(Self { tab: Some(tab), before: current.filter(|_| client.is_some()) })
     }
 
-    /// The session's current tab stays what it was, for others than the client that acted.
-    pub(crate) async fn settle(&self, live: &LiveSession) {
+    /// Restores the session's current tab after the action of a named client.
+    pub(crate) async fn restore(&self, live: &LiveSession) {
         let Some(before) = self.before else { return };
         if live.engine.current_tab().is_some_and(|now| now != before) {
             // The tab may be closed by now.

@@ -61,7 +61,7 @@ fn saved_logins_come_back_and_the_file_is_encrypted() {
         let mode = fs::metadata(home.path().join("data").join(file)).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file}");
     }
-    assert!(vault.find("nobody", None).expect_err("none").message.contains("`nobody`"));
+    assert!(vault.find("missing", None).expect_err("none").message.contains("`missing`"));
     vault.delete("mail", None).expect("deleted");
     assert!(vault.delete("mail", None).is_err());
     vault.delete("shop", None).expect("deleted");

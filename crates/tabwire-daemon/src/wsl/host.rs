@@ -34,7 +34,7 @@ pub(crate) trait Host {
     /// The live browser on the profile, if any.
     fn find(&self) -> impl Future<Output = Result<Option<Found>, Failure>> + Send;
 
-    /// Launches it, and waits until it answers.
+    /// Launches it, and waits until it responds.
     fn launch(&self) -> impl Future<Output = Result<Arc<ServedBrowser>, Failure>> + Send;
 }
 

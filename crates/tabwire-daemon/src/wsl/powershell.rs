@@ -160,20 +160,20 @@ impl Powershell {
     ) -> Result<T, Failure> {
         let id = RequestId(self.requests.fetch_add(1, Ordering::Relaxed));
         let (reply, response) = oneshot::channel();
-        let asking = async {
+        let exchange = async {
             self.commands.send(PendingRequest { id, reply, relay }).await.ok()?;
             self.lines.send(request.line(id)).await.ok()?;
             response.await.ok()
         };
-        let answered = match tokio::time::timeout(timeout, asking).await {
-            Ok(Some(answered)) => answered,
+        let result = match tokio::time::timeout(timeout, exchange).await {
+            Ok(Some(result)) => result,
             Ok(None) => return Err(gone(request)),
             Err(_) => {
                 self.terminate.notify_one();
                 return Err(too_late(request, timeout));
             }
         };
-        let value = answered.map_err(|reason| refused(request, &reason))?;
+        let value = result.map_err(|reason| refused(request, &reason))?;
         serde_json::from_value(value)
             .map_err(|error| refused(request, &format!("its response is invalid: {error}")))
     }
@@ -238,7 +238,7 @@ impl Listener {
         let reason = loop {
             tokio::select! {
                 biased;
-                () = terminate.notified() => break "it did not answer",
+                () = terminate.notified() => break "it did not respond",
                 () = tasks.stopping() => break "the daemon ends",
                 request = awaiting.recv() => match request {
                     Some(request) => self.add_request(request),
@@ -250,7 +250,7 @@ impl Listener {
                 },
             }
         };
-        tracing::info!(reason, waiting = self.waiting.len(), relays = self.relays.len(), "a PowerShell ends");
+        tracing::info!(reason, waiting = self.waiting.len(), relays = self.relays.len(), "PowerShell ends");
         drop(self);
         drop(awaiting);
         // Its input is closed after the last line. The script then ends its browsers and itself.
@@ -280,7 +280,7 @@ impl Listener {
                 tracing::info!(disconnectSignals = %signal, "a relay to a browser on Windows broke");
                 self.relays.remove(&relay);
             }
-            Message::Answer(id, response) => match self.waiting.remove(&id) {
+            Message::Response(id, response) => match self.waiting.remove(&id) {
                 Some(reply) => {
                     // The caller may have given up.
                     let _ = reply.send(response);
@@ -339,7 +339,7 @@ fn too_late(request: &Request<'_>, timeout: Duration) -> Failure {
 fn refused(request: &Request<'_>, reason: &str) -> Failure {
     Failure::new(ErrorCode::LaunchFailed, format!("PowerShell could not {}: {reason}.", request.name()))
         .with_remedy(
-            "Run `tabwire chrome --explain` with the launcher's arguments to see what is asked of Windows.",
+            "Run `tabwire chrome --explain` with the launcher's arguments to see the requests to Windows.",
         )
 }
 

@@ -35,17 +35,17 @@ impl Stage {
 
     async fn ask(&self, timeout: Duration) -> Result<u16, Failure> {
         let powershell = self.start(TIMEOUT).await.unwrap();
-        let request = Request::Port { wish: None, fixed: false };
+        let request = Request::Port { preferred: None, fixed: false };
         powershell.request::<PortResponse>(&request, timeout).await.map(|response| response.port)
     }
 }
 
 #[tokio::test]
-async fn powershell_answers_and_ends_with_its_last_handle() {
+async fn powershell_responds_and_ends_with_its_last_handle() {
     let stage = Stage::new("");
     let powershell = stage.start(TIMEOUT).await.unwrap();
     let asking = (0..20).map(|_| async {
-        let request = Request::Port { wish: None, fixed: false };
+        let request = Request::Port { preferred: None, fixed: false };
         powershell.request::<PortResponse>(&request, TIMEOUT).await.unwrap().port
     });
     assert!(futures_util::future::join_all(asking).await.iter().all(|port| *port > 0));
@@ -71,7 +71,7 @@ async fn a_hanging_powershell_is_ended_and_all_requests_fail() {
     let stage = Stage::new("hang port");
     let powershell = stage.start(TIMEOUT).await.unwrap();
     let before = Instant::now();
-    let (port, find) = (Request::Port { wish: None, fixed: false }, Request::Find { profile: "x" });
+    let (port, find) = (Request::Port { preferred: None, fixed: false }, Request::Find { profile: "x" });
     let (late, gone) =
         tokio::join!(powershell.request::<Value>(&port, SHORT), powershell.request::<Value>(&find, TIMEOUT),);
     assert_eq!(late.unwrap_err().code, ErrorCode::Timeout);

@@ -22,7 +22,11 @@ pub(crate) enum Request<'a> {
     /// Finds the newest browser on a profile.
     Find { profile: &'a str },
     /// Finds a free port.
-    Port { wish: Option<u16>, fixed: bool },
+    Port {
+        #[serde(rename = "wish")]
+        preferred: Option<u16>,
+        fixed: bool,
+    },
     /// Starts a browser. PowerShell expands variables in the arguments. Profile and port identify it when PowerShell ends it.
     Launch {
         executable: Option<&'a str>,
@@ -118,7 +122,7 @@ pub(crate) enum Message {
     /// The script runs, with this protocol version.
     Ready(u32),
     /// The response to a request.
-    Answer(RequestId, Result<Value, String>),
+    Response(RequestId, Result<Value, String>),
     /// A frame from a relay.
     Frame(RelayId, BytesMut),
     /// A relay broke, with this signal.
@@ -181,8 +185,8 @@ fn read_rest(line: &[u8]) -> Option<Message> {
         Line { relay: Some(relay), closed: Some(closed), .. } => {
             Some(Message::Closed(relay, format!("{} {}", closed.signal, closed.code)))
         }
-        Line { id: Some(id), error: Some(error), .. } => Some(Message::Answer(id, Err(error))),
-        Line { id: Some(id), result: Some(result), .. } => Some(Message::Answer(id, Ok(result))),
+        Line { id: Some(id), error: Some(error), .. } => Some(Message::Response(id, Err(error))),
+        Line { id: Some(id), result: Some(result), .. } => Some(Message::Response(id, Ok(result))),
         _ => None,
     }
 }
@@ -212,7 +216,7 @@ mod tests {
 
     #[test]
     fn requests_are_one_line_with_an_id_and_what_to_do() {
-        let request = Request::Port { wish: Some(9222), fixed: true };
+        let request = Request::Port { preferred: Some(9222), fixed: true };
         let line = request.line(RequestId(7));
         assert_eq!(&line[..], b"{\"id\":7,\"do\":\"port\",\"wish\":9222,\"fixed\":true}\n");
         let request = Request::Find { profile: "%TEMP%\\a\nb" };
@@ -220,7 +224,7 @@ mod tests {
         assert_eq!(
             line.iter().filter(|byte| **byte == b'\n').count(),
             1,
-            "a line break in a name is no line's end"
+            "a line break in a name is escaped"
         );
     }
 
@@ -242,9 +246,9 @@ mod tests {
         assert_eq!(read("{\"ready\":{\"protocol\":1,\"powershell\":\"5.1\"}}\r\n"), Message::Ready(1));
         assert_eq!(
             read(r#"{"result":{"port":9},"id":4}"#),
-            Message::Answer(RequestId(4), Ok(serde_json::json!({"port": 9})))
+            Message::Response(RequestId(4), Ok(serde_json::json!({"port": 9})))
         );
-        assert_eq!(read(r#"{"id":4,"error":"no"}"#), Message::Answer(RequestId(4), Err("no".to_owned())));
+        assert_eq!(read(r#"{"id":4,"error":"no"}"#), Message::Response(RequestId(4), Err("no".to_owned())));
         let closed = r#"{"relay":2,"closed":{"signal":"READER_ERROR","code":"ConnectionClosedPrematurely"}}"#;
         assert_eq!(
             read(closed),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tabwire_api::api::{ChromeOpening, WindowsPort, WindowsWish};
+use tabwire_api::api::{ChromeOpening, WindowsBrowserRequest, WindowsPort};
 use tabwire_api::{ErrorCode, Failure, UpstreamKind};
 use tabwire_browser::{AttachTarget, Display, LaunchSpec, Ownership, attach, new_browser_id};
 
@@ -22,7 +22,7 @@ use crate::wsl::protocol::{
 /// How long PowerShell may take to start a browser. A virus scanner may inspect it first.
 const POWERSHELL_LAUNCH: Duration = Duration::from_secs(15);
 
-/// How long a browser on Windows may take until its port answers.
+/// How long a browser on Windows may take until its port responds.
 const WINDOWS_BROWSER_START: Duration = Duration::from_secs(30);
 
 /// Pause between two polls of that port.
@@ -33,7 +33,7 @@ const WINDOWS_PORT_POLL: Duration = Duration::from_millis(200);
 pub(crate) struct WindowsHost<'a> {
     browsers: &'a BrowserManager,
     opening: &'a ChromeOpening,
-    windows: &'a WindowsWish,
+    windows: &'a WindowsBrowserRequest,
     powershell: Arc<Powershell>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> WindowsHost<'a> {
     pub(crate) async fn new(
         browsers: &'a BrowserManager,
         opening: &'a ChromeOpening,
-        windows: &'a WindowsWish,
+        windows: &'a WindowsBrowserRequest,
     ) -> Result<Self, Failure> {
         let command = PowershellCommand {
             program: windows.powershell.clone(),
@@ -72,15 +72,15 @@ impl<'a> WindowsHost<'a> {
     async fn free_port(&self) -> Result<u16, Failure> {
         let (port, fixed) = match self.windows.port {
             WindowsPort::Any => (None, false),
-            WindowsPort::Wished(port) => (Some(port), false),
+            WindowsPort::Preferred(port) => (Some(port), false),
             WindowsPort::Fixed(port) => (Some(port), true),
         };
         let response: PortResponse =
-            self.powershell.request(&Request::Port { wish: port, fixed }, POWERSHELL_TIMEOUT).await?;
+            self.powershell.request(&Request::Port { preferred: port, fixed }, POWERSHELL_TIMEOUT).await?;
         Ok(response.port)
     }
 
-    /// Polls the browser's port for its version until it answers.
+    /// Polls the browser's port for its version until it responds.
     async fn version(&self, port: u16, timeout: Duration) -> Result<Value, Failure> {
         let deadline = Instant::now() + timeout;
         loop {
@@ -207,7 +207,7 @@ impl Host for WindowsHost<'_> {
 
 fn silent(port: u16, timeout: Duration) -> Failure {
     let message =
-        format!("The browser on Windows did not answer on its port {port} within {} s.", timeout.as_secs());
+        format!("The browser on Windows did not respond on its port {port} within {} s.", timeout.as_secs());
     Failure::new(ErrorCode::LaunchFailed, message)
         .with_remedy("Close every Chrome window on that profile in Windows, then retry.")
 }

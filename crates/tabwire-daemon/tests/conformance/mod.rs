@@ -1,7 +1,7 @@
-//! The official conformance suites, whole, against a real daemon that also offers what the suites call.
+//! The official MCP conformance suites against a real daemon that also offers the tools that the suites call.
 //!
-//! Port, gate, door and protocol are the product's own code; only the tools, resources and prompts are the suites'.
-//! That the product itself, without them, passes what is about any server is shown in `tests/e2e/mcp/stock.rs`.
+//! Port, gate, endpoint and protocol are the product's own code; only tools, resources and prompts are for the suites.
+//! `tests/e2e/mcp/stock.rs` runs the general checks against the product without these additions.
 
 mod run;
 mod suite_extras;
@@ -12,14 +12,14 @@ mod suite_tool;
 use run::{COMING, RELEASED, Suite};
 use suite_server::SuiteServer;
 
-/// What is not passed, as scenario and check, with the reason.
+/// Known failures: scenario, check and reason.
 const NOT_PASSED: [(&str, &str, &str); 1] = [(
     "dns-rebinding-protection",
     "localhost-host-valid-accepted",
-    "it wants pages of this machine to be let in, and no page is (T04)",
+    "it expects local pages to be admitted, and no page is (T04)",
 )];
 
-/// Runs a suite and sees that it was whole, and that nothing else is found than what is known.
+/// Runs a suite, and checks that it ran completely and found only known failures.
 fn check(suite: &Suite, server: &SuiteServer, revision: Option<&str>) {
     let outcome = suite.run(&server.address, revision);
     assert_eq!(outcome.scenarios, suite.list(revision), "{revision:?}");
@@ -32,12 +32,12 @@ fn check(suite: &Suite, server: &SuiteServer, revision: Option<&str>) {
 }
 
 #[test]
-fn the_released_suite_passes_whole() {
+fn the_released_suite_passes() {
     check(&RELEASED, &SuiteServer::start(), None);
 }
 
 #[test]
-fn the_coming_suite_passes_whole_in_every_revision_it_knows() {
+fn the_draft_suite_passes_in_every_revision() {
     let server = SuiteServer::start();
     for revision in ["2026-07-28", "2025-11-25"] {
         check(&COMING, &server, Some(revision));

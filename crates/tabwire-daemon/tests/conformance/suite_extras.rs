@@ -1,4 +1,4 @@
-//! What the suites want a server to offer: resources, prompts, and the tools of `suite_tool.rs`.
+//! What the suites expect of a server: resources, prompts, and the tools of `suite_tool.rs`.
 
 use std::sync::Arc;
 
@@ -12,37 +12,37 @@ use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tabwire_api::CallNumber;
-use tabwire_mcp::{Answering, Attendant, Extras, ListChange};
+use tabwire_mcp::{Approver, BackendFuture, Extras, ListChange};
 use tokio::sync::broadcast;
 
-use crate::conformance::suite_question::{QuestionDesk, is_answer};
+use crate::conformance::suite_question::{QuestionQueue, is_response};
 use crate::conformance::suite_tool::{SuiteTool, tools};
 
 /// An image of one red pixel.
-pub(crate) const PICTURE: &str =
+pub(crate) const RED_PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-/// Reads what is written here.
+/// Parses a JSON literal.
 pub(crate) fn of<T: DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 
-/// Reads a result that is whole, as those are that the SDK makes.
+/// Parses a complete result, as the SDK returns it.
 pub(crate) fn result_of<T: DeserializeOwned>(mut value: Value) -> T {
     value["resultType"] = json!("complete");
     of(value)
 }
 
-/// Everything that the suites want.
+/// The additions for the suites.
 #[derive(Debug)]
 pub(crate) struct SuiteExtras {
-    desk: Arc<QuestionDesk>,
+    questions: Arc<QuestionQueue>,
     changes: broadcast::Sender<ListChange>,
 }
 
 impl Default for SuiteExtras {
     fn default() -> Self {
-        Self { desk: Arc::default(), changes: broadcast::Sender::new(16) }
+        Self { questions: Arc::default(), changes: broadcast::Sender::new(16) }
     }
 }
 
@@ -60,8 +60,8 @@ impl Extras for SuiteExtras {
         tools()
     }
 
-    fn attend(&self) -> Box<dyn Attendant> {
-        self.desk.attend()
+    fn approver(&self) -> Box<dyn Approver> {
+        self.questions.approver()
     }
 
     fn call(
@@ -69,15 +69,15 @@ impl Extras for SuiteExtras {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
         call: Option<CallNumber>,
-    ) -> Answering<'_, Result<CallToolResult, ErrorData>> {
-        let tool = SuiteTool { request, context, call, desk: &self.desk, changes: &self.changes };
+    ) -> BackendFuture<'_, Result<CallToolResult, ErrorData>> {
+        let tool = SuiteTool { request, context, call, questions: &self.questions, changes: &self.changes };
         Box::pin(tool.call())
     }
 
     fn resources(&self) -> Vec<Resource> {
         of(json!([
             {"uri": "test://static-text", "name": "text", "description": "A text.", "mimeType": "text/plain"},
-            {"uri": "test://static-binary", "name": "picture", "description": "A picture.", "mimeType": "image/png"},
+            {"uri": "test://static-binary", "name": "image", "description": "An image.", "mimeType": "image/png"},
             {"uri": "test://watched-resource", "name": "watched", "description": "Watched.", "mimeType": "text/plain"},
         ]))
     }
@@ -95,7 +95,7 @@ impl Extras for SuiteExtras {
                 json!({"mimeType": "text/plain", "text": "This is the content of the static text resource."})
             }
             ("test://watched-resource", _) => json!({"mimeType": "text/plain", "text": "Watched."}),
-            ("test://static-binary", _) => json!({"mimeType": "image/png", "blob": PICTURE}),
+            ("test://static-binary", _) => json!({"mimeType": "image/png", "blob": RED_PIXEL}),
             (_, Some(id)) => {
                 let data = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});
                 json!({"mimeType": "application/json", "text": data.to_string()})
@@ -113,9 +113,9 @@ impl Extras for SuiteExtras {
             {"name": "test_simple_prompt", "description": "Takes nothing."},
             {"name": "test_prompt_with_arguments", "description": "Takes two.",
              "arguments": [argument("arg1"), argument("arg2")]},
-            {"name": "test_prompt_with_embedded_resource", "description": "Takes an address.",
+            {"name": "test_prompt_with_embedded_resource", "description": "Takes a URL.",
              "arguments": [argument("resourceUri")]},
-            {"name": "test_prompt_with_image", "description": "Has a picture."},
+            {"name": "test_prompt_with_image", "description": "Has an image."},
             {"name": "test_input_required_result_prompt", "description": "Asks."},
         ]))
     }
@@ -138,7 +138,7 @@ impl Extras for SuiteExtras {
                 vec![embedded, text("Please process the embedded resource above.")]
             }
             "test_prompt_with_image" => {
-                let image = json!({"type": "image", "data": PICTURE, "mimeType": "image/png"});
+                let image = json!({"type": "image", "data": RED_PIXEL, "mimeType": "image/png"});
                 vec![image, text("Please analyze the image above.")]
             }
             "test_input_required_result_prompt" => {
@@ -148,7 +148,7 @@ impl Extras for SuiteExtras {
                         "type": "object", "properties": {"context": {"type": "string"}}, "required": ["context"],
                     }},
                 }}));
-                if !request.input_responses.as_ref().is_some_and(|said| is_answer(&requests, said)) {
+                if !request.input_responses.as_ref().is_some_and(|said| is_response(&requests, said)) {
                     return Some(Ok(InputRequiredResult::new(Some(requests), None).into()));
                 }
                 vec![text("A prompt in the context that was given.")]
@@ -169,7 +169,7 @@ impl Extras for SuiteExtras {
     }
 }
 
-/// A text, without its quotes.
+/// A string value without its quotes.
 pub(crate) fn plain(value: Option<Value>) -> String {
     value.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
 }

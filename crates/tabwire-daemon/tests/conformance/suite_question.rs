@@ -7,102 +7,102 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use rmcp::model::{InputRequests, InputResponses};
 use serde_json::Value;
 use tabwire_api::CallNumber;
-use tabwire_mcp::{Answering, Asking, Attendant, Permission};
+use tabwire_mcp::{ApprovalQuestion, Approver, BackendFuture, Permission};
 use tokio::sync::{mpsc, oneshot};
 
-/// A question under way.
+/// A question that waits for its response.
 #[derive(Debug)]
 struct Question {
     requests: InputRequests,
-    answer: oneshot::Sender<InputResponses>,
+    response: oneshot::Sender<InputResponses>,
 }
 
-/// Where calls find whoever sits at their client.
+/// Routes the questions of calls to their clients.
 #[derive(Debug, Default)]
-pub(crate) struct QuestionDesk {
+pub(crate) struct QuestionQueue {
     numbers: AtomicU64,
     calls: Mutex<HashMap<CallNumber, mpsc::Sender<Question>>>,
 }
 
-impl QuestionDesk {
+impl QuestionQueue {
     fn calls(&self) -> MutexGuard<'_, HashMap<CallNumber, mpsc::Sender<Question>>> {
         self.calls.lock().expect("not poisoned")
     }
 
-    /// Somebody to ask, for one call.
-    pub(crate) fn attend(self: &Arc<Self>) -> Box<dyn Attendant> {
+    /// The approver of one call.
+    pub(crate) fn approver(self: &Arc<Self>) -> Box<dyn Approver> {
         let call = CallNumber(self.numbers.fetch_add(1, Ordering::SeqCst));
         let (sender, questions) = mpsc::channel(1);
         self.calls().insert(call, sender);
         let questions = tokio::sync::Mutex::new(questions);
-        Box::new(Somebody { desk: Arc::clone(self), call, questions, open: Mutex::default() })
+        Box::new(SuiteApprover { queue: Arc::clone(self), call, questions, open: Mutex::default() })
     }
 
-    /// Asks; nothing when nobody is there or nothing was said.
+    /// Sends a question; `None` when the call is unknown or gets no response.
     pub(crate) async fn ask(
         &self,
         call: Option<CallNumber>,
         requests: InputRequests,
     ) -> Option<InputResponses> {
         let sender = self.calls().get(&call?).cloned()?;
-        let (answer, answered) = oneshot::channel();
-        sender.send(Question { requests, answer }).await.ok()?;
-        answered.await.ok()
+        let (response, received) = oneshot::channel();
+        sender.send(Question { requests, response }).await.ok()?;
+        received.await.ok()
     }
 }
 
-/// Whoever sits at the client of one call.
-struct Somebody {
-    desk: Arc<QuestionDesk>,
+/// Passes the questions of one call to its client.
+struct SuiteApprover {
+    queue: Arc<QuestionQueue>,
     call: CallNumber,
     questions: tokio::sync::Mutex<mpsc::Receiver<Question>>,
     open: Mutex<Option<Question>>,
 }
 
-impl Drop for Somebody {
+impl Drop for SuiteApprover {
     fn drop(&mut self) {
-        self.desk.calls().remove(&self.call);
+        self.queue.calls().remove(&self.call);
     }
 }
 
-impl Attendant for Somebody {
+impl Approver for SuiteApprover {
     fn call(&self) -> Option<CallNumber> {
         Some(self.call)
     }
 
-    fn next(&self) -> Answering<'_, Asking> {
+    fn next(&self) -> BackendFuture<'_, ApprovalQuestion> {
         Box::pin(async move {
             let question = self.questions.lock().await.recv().await;
             let Some(question) = question else { return std::future::pending().await };
             *self.open.lock().expect("not poisoned") = Some(question);
-            Asking { id: "open".to_owned(), message: String::new() }
+            ApprovalQuestion { id: "open".to_owned(), message: String::new() }
         })
     }
 
     fn answer(&self, _id: &str, permission: Permission) {
-        assert_eq!(permission, Permission::No, "these are no questions of leave");
-        // Whoever asked hears that nothing was said.
+        assert_eq!(permission, Permission::No, "these are not approval questions");
+        // The waiting call then gets no response.
         drop(self.open.lock().expect("not poisoned").take());
     }
 
-    fn put(&self, _asking: &Asking) -> Option<InputRequests> {
+    fn encode(&self, _question: &ApprovalQuestion) -> Option<InputRequests> {
         self.open.lock().expect("not poisoned").as_ref().map(|question| question.requests.clone())
     }
 
-    fn hear(&self, _asking: &Asking, said: &InputResponses) -> bool {
+    fn accept(&self, _question: &ApprovalQuestion, responses: &InputResponses) -> bool {
         let mut open = self.open.lock().expect("not poisoned");
-        let is_whole = open.as_ref().is_some_and(|question| is_answer(&question.requests, said));
-        if let Some(question) = open.take_if(|_| is_whole) {
-            // Whoever asked may have gone.
-            let _ = question.answer.send(said.clone());
+        let is_complete = open.as_ref().is_some_and(|question| is_response(&question.requests, responses));
+        if let Some(question) = open.take_if(|_| is_complete) {
+            // The call may have been cancelled.
+            let _ = question.response.send(responses.clone());
         }
-        is_whole
+        is_complete
     }
 }
 
-/// Whether everything that was asked is answered in the form that it has.
-pub(crate) fn is_answer(requests: &InputRequests, said: &InputResponses) -> bool {
+/// Whether each question has a well-formed response.
+pub(crate) fn is_response(requests: &InputRequests, responses: &InputResponses) -> bool {
     let is_one =
-        |answer: &Value| ["action", "content", "roots"].iter().any(|name| answer.get(name).is_some());
-    requests.keys().all(|name| said.get(name).is_some_and(is_one))
+        |response: &Value| ["action", "content", "roots"].iter().any(|name| response.get(name).is_some());
+    requests.keys().all(|name| responses.get(name).is_some_and(is_one))
 }

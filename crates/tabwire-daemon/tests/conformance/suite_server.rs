@@ -1,4 +1,4 @@
-//! A daemon in this process that offers what the suites call, with its door for clients over HTTP open.
+//! A daemon in this process that offers the additions of the suites and serves MCP over HTTP.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -21,10 +21,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running daemon; ended on drop.
 pub(crate) struct SuiteServer {
-    /// Where clients come in.
+    /// The URL for clients.
     pub(crate) address: String,
-    /// Keeps the door open.
-    door: Option<UnixStream>,
+    /// Keeps the HTTP endpoint open.
+    connection: Option<UnixStream>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
     _home: TempDir,
@@ -41,7 +41,7 @@ impl SuiteServer {
             let runtime = tokio::runtime::Runtime::new().expect("a runtime");
             runtime.block_on(async {
                 tokio::select! {
-                    ended = Daemon::run(config, || announce.send(()).expect("somebody waits")) => {
+                    ended = Daemon::run(config, || announce.send(()).expect("the test waits")) => {
                         panic!("the daemon ended: {ended:?}");
                     }
                     _ = stopped => {}
@@ -49,17 +49,17 @@ impl SuiteServer {
             });
         });
         announced.recv_timeout(TIMEOUT).expect("the daemon is ready");
-        let (door, address) = open_door(&paths);
-        Self { address, door: Some(door), stop: Some(stop), serving: Some(serving), _home: home }
+        let (connection, address) = open_http(&paths);
+        Self { address, connection: Some(connection), stop: Some(stop), serving: Some(serving), _home: home }
     }
 }
 
 impl Drop for SuiteServer {
     fn drop(&mut self) {
-        drop(self.door.take());
+        drop(self.connection.take());
         drop(self.stop.take());
         if let Some(serving) = self.serving.take() {
-            // It panics in its own words.
+            // A panic of the thread was printed already.
             let _ = serving.join();
         }
     }
@@ -83,8 +83,8 @@ fn config(paths: Paths) -> DaemonConfig {
     }
 }
 
-/// Opens the door as `tabwire mcp --http` does.
-fn open_door(paths: &Paths) -> (UnixStream, String) {
+/// Opens the connection as `tabwire mcp --http` does.
+fn open_http(paths: &Paths) -> (UnixStream, String) {
     let mut stream = UnixStream::connect(paths.socket()).expect("the socket");
     stream.set_read_timeout(Some(TIMEOUT)).expect("a deadline");
     let opening = McpOpening { transport: McpTransport::Http, ..McpOpening::default() };
@@ -96,7 +96,7 @@ fn open_door(paths: &Paths) -> (UnixStream, String) {
     stream.write_all(request.as_bytes()).expect("taken");
     let mut read = Vec::new();
     let mut byte = [0_u8];
-    let told = loop {
+    let line = loop {
         stream.read_exact(&mut byte).expect("more");
         read.extend(byte);
         let text = String::from_utf8_lossy(&read);
@@ -105,7 +105,7 @@ fn open_door(paths: &Paths) -> (UnixStream, String) {
             break rest.to_owned();
         }
     };
-    let greeting: Value = serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"));
-    let address = greeting["address"].as_str().unwrap_or_else(|| panic!("no address: {told}"));
+    let greeting: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    let address = greeting["address"].as_str().unwrap_or_else(|| panic!("no URL: {line}"));
     (stream, address.to_owned())
 }

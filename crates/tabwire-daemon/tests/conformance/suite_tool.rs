@@ -1,4 +1,4 @@
-//! The tools that the suites call. Each does what the suites say it does, and no more.
+//! The tools that the suites call, each exactly as the suites define it.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use tabwire_api::CallNumber;
 use tabwire_mcp::ListChange;
 use tokio::sync::broadcast;
 
-use crate::conformance::suite_extras::{PICTURE, of, plain, result_of};
-use crate::conformance::suite_question::{QuestionDesk, is_answer};
+use crate::conformance::suite_extras::{RED_PIXEL, of, plain, result_of};
+use crate::conformance::suite_question::{QuestionQueue, is_response};
 
-/// A sound of no length.
+/// An empty sound.
 const SOUND: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
-/// Tools that take nothing.
+/// Tools without parameters.
 const PLAIN_TOOLS: [&str; 24] = [
     "test_simple_text",
     "test_image_content",
@@ -69,7 +69,7 @@ pub(crate) fn tools() -> Vec<Tool> {
     listed.collect()
 }
 
-/// A schema with what schemas may have since 2020-12.
+/// A schema with the keywords of JSON Schema 2020-12.
 fn every_keyword() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -111,7 +111,7 @@ fn confirm_form() -> Value {
     form("Please confirm", &json!({"ok": {"type": "boolean"}}), &["ok"])
 }
 
-fn told(text: &str) -> CallToolResult {
+fn text_result(text: &str) -> CallToolResult {
     result_of(json!({"content": [{"type": "text", "text": text}]}))
 }
 
@@ -120,17 +120,17 @@ pub(crate) struct SuiteTool<'a> {
     pub(crate) request: CallToolRequestParams,
     pub(crate) context: RequestContext<RoleServer>,
     pub(crate) call: Option<CallNumber>,
-    pub(crate) desk: &'a Arc<QuestionDesk>,
+    pub(crate) questions: &'a Arc<QuestionQueue>,
     pub(crate) changes: &'a broadcast::Sender<ListChange>,
 }
 
 impl SuiteTool<'_> {
-    /// Does what the tool does.
+    /// Runs the tool.
     pub(crate) async fn call(self) -> Result<CallToolResult, ErrorData> {
-        let image = json!({"type": "image", "data": PICTURE, "mimeType": "image/png"});
+        let image = json!({"type": "image", "data": RED_PIXEL, "mimeType": "image/png"});
         let sound = json!({"type": "audio", "data": SOUND, "mimeType": "audio/wav"});
         Ok(match self.request.name.as_ref() {
-            "test_simple_text" => told("This is a simple text response for testing."),
+            "test_simple_text" => text_result("This is a simple text response for testing."),
             "test_image_content" => result_of(json!({"content": [image]})),
             "test_audio_content" => result_of(json!({"content": [sound]})),
             "test_embedded_resource" => result_of(json!({"content": [{"type": "resource", "resource": {
@@ -158,13 +158,13 @@ impl SuiteTool<'_> {
     }
 
     fn change(&self, change: ListChange) -> CallToolResult {
-        // Whoever listens is told; there may be nobody.
+        // Fails when no client listens.
         let _ = self.changes.send(change);
-        told("Changed.")
+        text_result("Changed.")
     }
 
-    /// Logs, to clients that are sent log lines: from the newest revision on those that say so in the request.
-    #[expect(deprecated, reason = "the suites want it shown")]
+    /// Logs. From the newest revision on, a client gets log lines only if its request sets a level.
+    #[expect(deprecated, reason = "the suites require it")]
     async fn log(&self) -> CallToolResult {
         let newest = ProtocolVersion::V_2026_07_28;
         let is_newest =
@@ -175,7 +175,7 @@ impl SuiteTool<'_> {
                 self.context.peer.notify_logging_message(message).await.expect("the client is there");
             }
         }
-        told("Logged.")
+        text_result("Logged.")
     }
 
     async fn progress(&self) -> CallToolResult {
@@ -185,19 +185,19 @@ impl SuiteTool<'_> {
                 self.context.peer.notify_progress(step).await.expect("the client is there");
             }
         }
-        told("Done.")
+        text_result("Done.")
     }
 
     fn need_sampling(&self) -> Result<CallToolResult, ErrorData> {
         if self.context.client_capabilities().is_some_and(|client| client.sampling.is_some()) {
-            return Ok(told("It is there."));
+            return Ok(text_result("It is there."));
         }
         let needed = json!({"requiredCapabilities": {"sampling": {}}});
         let code = ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY;
         Err(ErrorData::new(code, "This needs a client that samples.", Some(needed)))
     }
 
-    /// The tools that ask.
+    /// The tools that ask the client questions.
     async fn ask_about(&self) -> CallToolResult {
         let arguments = self.request.arguments.clone().unwrap_or_default();
         let given = |name: &str| plain(arguments.get(name).cloned());
@@ -227,7 +227,7 @@ impl SuiteTool<'_> {
             }),
             "test_input_required_result_capabilities" if can_elicit => json!({"user_name": name_form()}),
             "test_input_required_result_capabilities" => json!({"question": sample("Who are you?", 50)}),
-            _ => return told("Nothing to do."),
+            _ => return text_result("Nothing to do."),
         };
         let said = self.ask(of(questions)).await;
         let Some(said) = said else { return result_of(json!({"isError": true, "content": []})) };
@@ -235,9 +235,9 @@ impl SuiteTool<'_> {
             let color =
                 form("What is your favorite color?", &json!({"color": {"type": "string"}}), &["color"]);
             let more = self.ask(of(json!({"step2": color}))).await;
-            return told(&format!("Heard {said:?} and {more:?}."));
+            return text_result(&format!("Heard {said:?} and {more:?}."));
         }
-        told(&match said.get("form") {
+        text_result(&match said.get("form") {
             Some(response) => {
                 format!("User response: action={}, content={}", response["action"], response["content"])
             }
@@ -245,21 +245,21 @@ impl SuiteTool<'_> {
         })
     }
 
-    /// Asks, unless it was said before it was asked.
+    /// Asks, unless the request already has the responses.
     async fn ask(&self, questions: InputRequests) -> Option<InputResponses> {
-        let early = self.request.input_responses.as_ref().filter(|said| is_answer(&questions, said));
+        let early = self.request.input_responses.as_ref().filter(|said| is_response(&questions, said));
         match early {
             Some(said) => Some(said.clone()),
-            None => self.desk.ask(self.call, questions).await,
+            None => self.questions.ask(self.call, questions).await,
         }
     }
 
-    /// Asks the client's model during the call, as was done before questions were answers.
-    #[expect(deprecated, reason = "the suites want it shown")]
+    /// Sends a sampling request during the call, as revisions before input-required results do.
+    #[expect(deprecated, reason = "the suites require it")]
     async fn sample_at_once(&self, prompt: &str) -> CallToolResult {
         let asked = of(sample(prompt, 100)["params"].clone());
         match self.context.peer.create_message(asked).await {
-            Ok(response) => told(&format!("LLM response: {}", json!(response)["content"])),
+            Ok(response) => text_result(&format!("LLM response: {}", json!(response)["content"])),
             Err(error) => {
                 result_of(json!({"isError": true, "content": [{"type": "text", "text": error.to_string()}]}))
             }
@@ -267,7 +267,7 @@ impl SuiteTool<'_> {
     }
 }
 
-/// Fields that are filled in already.
+/// Fields with defaults.
 fn defaults() -> Value {
     json!({
         "name": {"type": "string", "default": "John Doe"},
@@ -278,7 +278,7 @@ fn defaults() -> Value {
     })
 }
 
-/// Fields with something to choose from, in each form that there is.
+/// Fields with choices, in every form.
 fn choices() -> Value {
     let plain = json!(["option1", "option2", "option3"]);
     let titled = json!([

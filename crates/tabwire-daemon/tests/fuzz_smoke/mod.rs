@@ -85,13 +85,13 @@ fn smoke(target: &str, words: &[&[u8]], check: fn(&[u8])) {
     let mutations = (0..MUTATIONS).map(|_| mutate(&mut random, &seeds, words));
     for input in seeds.iter().cloned().chain(mutations) {
         if catch_unwind(AssertUnwindSafe(|| check(&input))).is_err() {
-            panic!("{target} falls over {:?}", String::from_utf8_lossy(&input));
+            panic!("{target} panics on {:?}", String::from_utf8_lossy(&input));
         }
     }
 }
 
 #[test]
-fn t41_frames_of_any_content_are_peeked_at_as_a_full_parse_reads_them() {
+fn t41_peeking_at_frames_agrees_with_a_full_parse() {
     let words: &[&[u8]] = &[
         b"\"id\":1",
         b",\"sessionId\":\"S\"",

@@ -1,4 +1,4 @@
-//! One request to the gate as the tests write it, and what they say its response must be.
+//! A request to the gate, and the response that it must get.
 
 use tabwire_api::SessionKey;
 use tabwire_daemon::{
@@ -7,15 +7,15 @@ use tabwire_daemon::{
 
 pub(crate) const PORT: u16 = 38_017;
 pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-/// The address secret of session `one`.
+/// The secret in the URL of session `one`.
 pub(crate) const ONE: &str = "1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a";
-/// The address secret of session `two`.
+/// The secret in the URL of session `two`.
 pub(crate) const TWO: &str = "2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b";
 
-/// The secret of the address that MCP clients are given.
+/// The secret in the URL for MCP clients.
 pub(crate) const MCP: &str = "4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d";
 
-/// The transports there are.
+/// All transports.
 pub(crate) const TRANSPORTS: [Transport; 2] = [Transport::Socket, Transport::Port(PORT)];
 
 pub(crate) struct TwoSessions;
@@ -34,29 +34,29 @@ impl Secrets for TwoSessions {
     }
 }
 
-/// What a visitor shows.
+/// The credential of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Credential {
-    Nothing,
+    None,
     WrongToken,
     RightToken,
     /// The token without its scheme.
     BareToken,
     Address,
     OtherAddress,
-    WrongAddress,
+    WrongSecret,
     McpAddress,
 }
 
 impl Credential {
     pub(crate) const ALL: [Self; 8] = [
-        Self::Nothing,
+        Self::None,
         Self::WrongToken,
         Self::RightToken,
         Self::BareToken,
         Self::Address,
         Self::OtherAddress,
-        Self::WrongAddress,
+        Self::WrongSecret,
         Self::McpAddress,
     ];
 }
@@ -75,18 +75,18 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// The request a friend would make to a route, with a credential.
-    pub(crate) fn friendly(route: &Route, transport: Transport, credential: Credential) -> Self {
+    /// A valid request to a route, with a credential.
+    pub(crate) fn valid(route: &Route, transport: Transport, credential: Credential) -> Self {
         let path = route.path.replace('*', "open");
         let bearer = |text: &str| Some(format!("Bearer {text}"));
         let (prefix, authorization) = match credential {
-            Credential::Nothing => (String::new(), None),
+            Credential::None => (String::new(), None),
             Credential::WrongToken => (String::new(), bearer(&TOKEN.replace('0', "1"))),
             Credential::RightToken => (String::new(), bearer(TOKEN)),
             Credential::BareToken => (String::new(), Some(TOKEN.to_owned())),
             Credential::Address => (format!("/{ONE}"), None),
             Credential::OtherAddress => (format!("/{TWO}"), None),
-            Credential::WrongAddress => (format!("/{}", ONE.replace('1', "3")), None),
+            Credential::WrongSecret => (format!("/{}", ONE.replace('1', "3")), None),
             Credential::McpAddress => (format!("/{MCP}"), None),
         };
         let host = match transport {
@@ -106,7 +106,7 @@ impl Attempt {
         }
     }
 
-    pub(crate) fn made(&self) -> Result<Admitted, Refusal> {
+    pub(crate) fn admit(&self) -> Result<Admitted, Refusal> {
         let head = RequestHead {
             method: &self.method,
             path: &self.path,
@@ -119,27 +119,24 @@ impl Attempt {
         Gate::new(Token::find(TOKEN).expect("64 digits")).admit(self.transport, &head, &TwoSessions)
     }
 
-    /// The refusal; panics when the gate opens.
+    /// The refusal; panics when the request is admitted.
     pub(crate) fn refusal(&self) -> Refusal {
-        match self.made() {
+        match self.admit() {
             Err(refusal) => refusal,
-            Ok(admitted) => panic!("let in as {:?}: {self:?}", admitted.scope),
+            Ok(admitted) => panic!("admitted as {:?}: {self:?}", admitted.scope),
         }
     }
 }
 
-/// Whether a credential opens a route, and as whom.
+/// The scope that a credential gets on a route, if it is admitted.
 pub(crate) fn scope_of(credential: Credential, transport: Transport, access: Access) -> Option<Scope> {
     let session = |name: &str| SessionKey::find(name).map(Scope::Session);
     let is_for_sessions = matches!(access, Access::Public | Access::Session);
     match (transport, credential) {
-        // On the socket the path is what it says; an address there leads nowhere.
+        // On the socket a secret in the path is not recognised, so there is no such route.
         (
             Transport::Socket,
-            Credential::Address
-            | Credential::OtherAddress
-            | Credential::WrongAddress
-            | Credential::McpAddress,
+            Credential::Address | Credential::OtherAddress | Credential::WrongSecret | Credential::McpAddress,
         ) => None,
         (Transport::Socket, _) | (Transport::Port(_), Credential::RightToken) => Some(Scope::User),
         (Transport::Port(_), Credential::Address) if is_for_sessions => session("one"),
@@ -147,7 +144,7 @@ pub(crate) fn scope_of(credential: Credential, transport: Transport, access: Acc
         (Transport::Port(_), Credential::McpAddress) if matches!(access, Access::Public | Access::Mcp) => {
             Some(Scope::Mcp)
         }
-        (Transport::Port(_), Credential::Nothing | Credential::WrongToken | Credential::BareToken)
+        (Transport::Port(_), Credential::None | Credential::WrongToken | Credential::BareToken)
             if access == Access::Public =>
         {
             Some(Scope::Public)
@@ -156,13 +153,13 @@ pub(crate) fn scope_of(credential: Credential, transport: Transport, access: Acc
     }
 }
 
-/// Every route through every transport with every credential, as a friend would ask.
+/// Every route over every transport with every credential, otherwise valid.
 pub(crate) fn every_attempt() -> impl Iterator<Item = (&'static Route, Credential, Attempt)> {
     ROUTES.iter().flat_map(|route| {
         TRANSPORTS.into_iter().flat_map(move |transport| {
             Credential::ALL
                 .into_iter()
-                .map(move |credential| (route, credential, Attempt::friendly(route, transport, credential)))
+                .map(move |credential| (route, credential, Attempt::valid(route, transport, credential)))
         })
     })
 }

@@ -1,12 +1,12 @@
-//! The Host header: forty spellings that are not ours, and a reference parser for all the others.
+//! The Host header: forty refused spellings, and a reference parser for all others.
 
 use proptest::prelude::*;
 use tabwire_daemon::{Access, ROUTES, Refusal, Transport};
 
 use crate::gate::attempt::{Attempt, Credential, PORT, every_attempt};
 
-/// Names that mean this machine to somebody, or look as if they did.
-const STRANGERS: [&str; 44] = [
+/// Names of this machine in other spellings, or names that resemble them.
+const FOREIGN_HOSTS: [&str; 44] = [
     "",
     "rebind.test:38017",
     "rebind.test",
@@ -54,10 +54,10 @@ const STRANGERS: [&str; 44] = [
 ];
 
 #[test]
-fn t01_no_route_answers_to_a_name_that_is_not_ours_whatever_the_credential() {
-    for (_, _, friendly) in every_attempt().filter(|(_, _, attempt)| attempt.transport != Transport::Socket) {
-        for host in STRANGERS {
-            let attempt = Attempt { hosts: vec![host.to_owned()], ..friendly.clone() };
+fn t01_foreign_hosts_are_refused_with_any_credential() {
+    for (_, _, valid) in every_attempt().filter(|(_, _, attempt)| attempt.transport != Transport::Socket) {
+        for host in FOREIGN_HOSTS {
+            let attempt = Attempt { hosts: vec![host.to_owned()], ..valid.clone() };
             assert_eq!(attempt.refusal(), Refusal::Foreign, "{host:?}");
         }
     }
@@ -65,26 +65,26 @@ fn t01_no_route_answers_to_a_name_that_is_not_ours_whatever_the_credential() {
 
 #[test]
 fn t01_a_request_with_no_host_or_with_two_is_refused() {
-    for (_, _, friendly) in every_attempt() {
-        let own = friendly.hosts[0].clone();
+    for (_, _, valid) in every_attempt() {
+        let own = valid.hosts[0].clone();
         for hosts in [vec![], vec![own.clone(), own.clone()], vec![own, "rebind.test".to_owned()]] {
-            assert_eq!(Attempt { hosts, ..friendly.clone() }.refusal(), Refusal::Foreign);
+            assert_eq!(Attempt { hosts, ..valid.clone() }.refusal(), Refusal::Foreign);
         }
     }
 }
 
 #[test]
-fn t02_the_socket_has_one_name_and_the_port_never_answers_to_it() {
-    for (_, _, friendly) in every_attempt().filter(|(_, _, attempt)| attempt.transport == Transport::Socket) {
+fn t02_the_socket_host_is_accepted_on_the_socket_only() {
+    for (_, _, valid) in every_attempt().filter(|(_, _, attempt)| attempt.transport == Transport::Socket) {
         let odd = ["127.0.0.1:38017", "localhost", "TABWIRE.LOCAL", "tabwire.local.", "tabwire.local:80"];
         for host in odd {
-            let attempt = Attempt { hosts: vec![host.to_owned()], ..friendly.clone() };
+            let attempt = Attempt { hosts: vec![host.to_owned()], ..valid.clone() };
             assert_eq!(attempt.refusal(), Refusal::Foreign, "{host:?}");
         }
     }
 }
 
-/// Reads a Host letter by letter, as the grammar of the two names we have says.
+/// Parses a Host by the grammar of the two accepted names.
 fn reference(host: &str, port: u16) -> bool {
     let mut parts = host.split(':');
     let (Some(name), Some(digits), None) = (parts.next(), parts.next(), parts.next()) else { return false };
@@ -98,11 +98,11 @@ fn reference(host: &str, port: u16) -> bool {
 
 fn is_admitted(host: &str, port: u16) -> bool {
     let demo = ROUTES.iter().find(|route| route.access == Access::Public).expect("a public route");
-    let friendly = Attempt::friendly(demo, Transport::Port(port), Credential::Nothing);
-    Attempt { hosts: vec![host.to_owned()], ..friendly }.made().is_ok()
+    let valid = Attempt::valid(demo, Transport::Port(port), Credential::None);
+    Attempt { hosts: vec![host.to_owned()], ..valid }.admit().is_ok()
 }
 
-/// Hosts that are right, nearly right, or anything.
+/// Valid, nearly valid and arbitrary hosts.
 fn hosts() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         Just("127.0.0.1".to_owned()),

@@ -1,5 +1,5 @@
-//! The gate, tried with every combination of what a request can say. Walks `ROUTES`, so that a new route is
-//! tried without being named here. No sockets: `Gate::admit` is pure.
+//! The gate with every combination of headers. The tests iterate over `ROUTES`, so they cover new routes too. They use
+//! no sockets: `Gate::admit` is pure.
 
 mod attempt;
 mod host;

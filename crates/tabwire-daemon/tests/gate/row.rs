@@ -1,4 +1,4 @@
-//! The rows of the threat table that the gate answers alone.
+//! The rows of the threat table that the gate alone defends against.
 
 use tabwire_daemon::{Access, ROUTES, Refusal, RouteName, Scope, Transport};
 
@@ -25,9 +25,9 @@ const ORIGINS: [&str; 16] = [
 
 fn check_origins(origins: &[&str], chosen: impl Fn(RouteName) -> bool) {
     let mut tried = 0;
-    for (_, _, friendly) in every_attempt().filter(|(route, _, _)| chosen(route.name)) {
+    for (_, _, valid) in every_attempt().filter(|(route, _, _)| chosen(route.name)) {
         for origin in origins {
-            let attempt = Attempt { origin: Some((*origin).to_owned()), ..friendly.clone() };
+            let attempt = Attempt { origin: Some((*origin).to_owned()), ..valid.clone() };
             assert_eq!(attempt.refusal(), Refusal::Foreign, "{origin}");
             tried += 1;
         }
@@ -36,7 +36,7 @@ fn check_origins(origins: &[&str], chosen: impl Fn(RouteName) -> bool) {
 }
 
 #[test]
-fn t03_any_origin_is_refused_on_every_route_even_with_the_right_credential() {
+fn t03_any_origin_is_refused_even_with_the_right_credential() {
     check_origins(&ORIGINS, |_| true);
 }
 
@@ -44,12 +44,12 @@ fn t03_any_origin_is_refused_on_every_route_even_with_the_right_credential() {
 fn t04_an_origin_on_cdp_is_refused_with_the_right_secret_too() {
     check_origins(&ORIGINS, |name| name == RouteName::Cdp);
     let cdp = ROUTES.iter().find(|route| route.name == RouteName::Cdp).expect("the CDP route");
-    let opened = Attempt::friendly(cdp, Transport::Port(PORT), Credential::Address).made();
-    assert!(opened.is_ok(), "the same request without an Origin is let in");
+    let opened = Attempt::valid(cdp, Transport::Port(PORT), Credential::Address).admit();
+    assert!(opened.is_ok(), "the same request without an Origin is admitted");
 }
 
 #[test]
-fn t14_nothing_is_reachable_from_an_extension_whatever_it_holds() {
+fn t14_other_extensions_reach_no_route_with_any_credential() {
     let extensions = [
         "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
         "moz-extension://11111111-2222-3333-4444-555555555555",
@@ -57,11 +57,11 @@ fn t14_nothing_is_reachable_from_an_extension_whatever_it_holds() {
         "extension://abcdefghijklmnopabcdefghijklmnop",
     ];
     check_origins(&extensions, |_| true);
-    // What an extension fetches without an Origin is still told apart from what a program of the user's sends.
+    // Without an Origin, `Sec-Fetch-Site` still distinguishes a fetch of an extension from a request of a program.
     let mut tried = 0;
-    for (route, _, friendly) in every_attempt().filter(|(route, _, _)| route.access != Access::Public) {
+    for (route, _, valid) in every_attempt().filter(|(route, _, _)| route.access != Access::Public) {
         for site in ["cross-site", "none", "same-site"] {
-            let attempt = Attempt { fetch_site: Some(site.to_owned()), ..friendly.clone() };
+            let attempt = Attempt { fetch_site: Some(site.to_owned()), ..valid.clone() };
             assert_eq!(attempt.refusal(), Refusal::Foreign, "{} {site}", route.path);
             tried += 1;
         }
@@ -70,7 +70,7 @@ fn t14_nothing_is_reachable_from_an_extension_whatever_it_holds() {
 }
 
 #[test]
-fn t45_only_the_demo_and_that_it_lives_are_public() {
+fn t45_only_demo_and_live_are_public() {
     let public: Vec<RouteName> =
         ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.name).collect();
     assert_eq!(public, [RouteName::Demo, RouteName::Live]);
@@ -92,17 +92,17 @@ fn t05_no_extension_subdomain_or_other_scheme_is_exempt() {
 }
 
 #[test]
-fn t05_one_extension_is_let_in_at_one_place_and_nobody_else() {
+fn t05_only_our_extension_is_admitted_at_one_route() {
     let own = "chrome-extension://pimdfmoiaojahepkopikadchpocaecik";
-    let friendly = Attempt {
+    let valid = Attempt {
         method: "GET".to_owned(),
         path: "/extension".to_owned(),
         origin: Some(own.to_owned()),
-        ..Attempt::friendly(&ROUTES[0], Transport::Port(PORT), Credential::Nothing)
+        ..Attempt::valid(&ROUTES[0], Transport::Port(PORT), Credential::None)
     };
-    assert_eq!(friendly.made().expect("ours").scope, Scope::Extension);
-    let localhost = Attempt { hosts: vec![format!("localhost:{PORT}")], ..friendly.clone() };
-    assert!(localhost.made().is_ok());
+    assert_eq!(valid.admit().expect("ours").scope, Scope::Extension);
+    let localhost = Attempt { hosts: vec![format!("localhost:{PORT}")], ..valid.clone() };
+    assert!(localhost.admit().is_ok());
     let near = [
         own.to_uppercase(),
         format!("{own}/"),
@@ -114,57 +114,55 @@ fn t05_one_extension_is_let_in_at_one_place_and_nobody_else() {
         "null".to_owned(),
     ];
     for origin in near {
-        let attempt = Attempt { origin: Some(origin.clone()), ..friendly.clone() };
+        let attempt = Attempt { origin: Some(origin.clone()), ..valid.clone() };
         assert_eq!(attempt.refusal(), Refusal::Foreign, "{origin}");
     }
-    let without = Attempt { origin: None, ..friendly.clone() };
-    assert_eq!(without.refusal(), Refusal::Unauthorised, "no Origin is no friend");
+    let without = Attempt { origin: None, ..valid.clone() };
+    assert_eq!(without.refusal(), Refusal::Unauthorised, "a request without Origin is refused");
     for path in ["/extension/", "/Extension", "/v1/status", "/cdp", "/demo", "/extension/x"] {
-        let attempt = Attempt { path: path.to_owned(), ..friendly.clone() };
+        let attempt = Attempt { path: path.to_owned(), ..valid.clone() };
         assert_eq!(attempt.refusal(), Refusal::Foreign, "{path}");
     }
     for method in ["POST", "HEAD", "OPTIONS", "get"] {
-        let attempt = Attempt { method: method.to_owned(), ..friendly.clone() };
+        let attempt = Attempt { method: method.to_owned(), ..valid.clone() };
         assert_eq!(attempt.refusal(), Refusal::Foreign, "{method}");
     }
-    for hosts in [vec![], vec!["evil.test:38017".to_owned()], vec![friendly.hosts[0].clone(); 2]] {
-        assert_eq!(Attempt { hosts, ..friendly.clone() }.refusal(), Refusal::Foreign);
+    for hosts in [vec![], vec!["evil.test:38017".to_owned()], vec![valid.hosts[0].clone(); 2]] {
+        assert_eq!(Attempt { hosts, ..valid.clone() }.refusal(), Refusal::Foreign);
     }
     let bearer = Some(format!("Bearer {TOKEN}"));
-    let token = Attempt { authorization: bearer, origin: None, ..friendly.clone() };
+    let token = Attempt { authorization: bearer, origin: None, ..valid.clone() };
     assert_eq!(token.refusal(), Refusal::NotFound, "the token is valid on the port");
-    let socket =
-        Attempt { transport: Transport::Socket, hosts: vec!["tabwire.local".to_owned()], ..friendly };
+    let socket = Attempt { transport: Transport::Socket, hosts: vec!["tabwire.local".to_owned()], ..valid };
     assert_eq!(socket.refusal(), Refusal::Foreign);
 }
 
 #[test]
-fn t06_no_origin_and_no_token_is_not_a_friend() {
-    let without =
-        [Credential::Nothing, Credential::WrongToken, Credential::BareToken, Credential::WrongAddress];
+fn t06_requests_without_a_valid_token_are_refused() {
+    let without = [Credential::None, Credential::WrongToken, Credential::BareToken, Credential::WrongSecret];
     for (route, credential, attempt) in every_attempt() {
         if attempt.transport == Transport::Socket || !without.contains(&credential) {
             continue;
         }
-        if route.access != Access::Public || credential == Credential::WrongAddress {
+        if route.access != Access::Public || credential == Credential::WrongSecret {
             assert_eq!(attempt.refusal(), Refusal::Unauthorised, "{attempt:?}");
         }
     }
 }
 
 #[test]
-fn t07_the_gate_is_not_told_where_a_peer_connects_from() {
-    // The transport says which listener a request came through; that it is a loopback port opens nothing.
+fn t07_a_loopback_peer_gets_no_extra_rights() {
+    // The gate knows only which listener accepted a request. A loopback port gives no rights.
     for route in ROUTES.iter().filter(|route| route.access != Access::Public) {
         for port in [1, 80, PORT, u16::MAX] {
-            let attempt = Attempt::friendly(route, Transport::Port(port), Credential::Nothing);
+            let attempt = Attempt::valid(route, Transport::Port(port), Credential::None);
             assert_eq!(attempt.refusal().status(), 401);
         }
     }
 }
 
 #[test]
-fn t09_a_body_that_a_form_could_send_is_not_taken() {
+fn t09_content_types_that_forms_send_are_refused() {
     let simple = [
         "",
         "text/plain",
@@ -180,12 +178,12 @@ fn t09_a_body_that_a_form_could_send_is_not_taken() {
         "application /json",
         "\u{fffd}",
     ];
-    for (_, credential, friendly) in every_attempt().filter(|(route, ..)| route.takes("POST")) {
-        if friendly.made().is_err() {
+    for (_, credential, valid) in every_attempt().filter(|(route, ..)| route.takes("POST")) {
+        if valid.admit().is_err() {
             continue;
         }
         for kind in simple.iter().map(|kind| Some((*kind).to_owned())).chain([None]) {
-            let attempt = Attempt { content_type: kind, ..friendly.clone() };
+            let attempt = Attempt { content_type: kind, ..valid.clone() };
             assert_eq!(attempt.refusal(), Refusal::NotJson, "{credential:?} {attempt:?}");
             assert_eq!(attempt.refusal().status(), 415);
         }
@@ -193,9 +191,9 @@ fn t09_a_body_that_a_form_could_send_is_not_taken() {
 }
 
 #[test]
-fn t09_nothing_is_changed_by_a_get() {
+fn t09_get_requests_change_nothing() {
     for route in ROUTES {
-        // A new route has to be named here, and whether it only reads has to be thought about.
+        // Add each new route here, and decide whether it only reads.
         let only_reads = match route.name {
             RouteName::Demo
             | RouteName::Live
@@ -208,7 +206,7 @@ fn t09_nothing_is_changed_by_a_get() {
             | RouteName::Status => true,
             // Handshakes: browsers send an Origin with them, which is refused.
             RouteName::Cdp | RouteName::McpStream | RouteName::ChromeStream | RouteName::Extension => true,
-            // Its GET only listens; what a client wants done it posts.
+            // Its GET only receives messages. Requests are POSTs.
             RouteName::Mcp => false,
             RouteName::Action
             | RouteName::CdpUrl
@@ -225,33 +223,33 @@ fn t09_nothing_is_changed_by_a_get() {
 
 #[test]
 fn t09_a_fetch_from_elsewhere_is_refused_on_every_route() {
-    for (route, _, friendly) in every_attempt() {
+    for (route, _, valid) in every_attempt() {
         for site in ["cross-site", "same-site", "", "SAME-ORIGIN", "same-origin, cross-site", "\u{fffd}"] {
-            let attempt = Attempt { fetch_site: Some(site.to_owned()), ..friendly.clone() };
+            let attempt = Attempt { fetch_site: Some(site.to_owned()), ..valid.clone() };
             assert_eq!(attempt.refusal(), Refusal::Foreign, "{site:?}");
         }
         if route.access != Access::Public {
-            let attempt = Attempt { fetch_site: Some("none".to_owned()), ..friendly };
+            let attempt = Attempt { fetch_site: Some("none".to_owned()), ..valid };
             assert_eq!(attempt.refusal(), Refusal::Foreign, "typed by the user, yet not public");
         }
     }
 }
 
 #[test]
-fn t09_each_route_takes_its_methods_and_no_other() {
-    for (route, _, friendly) in every_attempt().filter(|(_, _, attempt)| attempt.made().is_ok()) {
+fn t09_each_route_accepts_only_its_methods() {
+    for (route, _, valid) in every_attempt().filter(|(_, _, attempt)| attempt.admit().is_ok()) {
         let methods =
             ["GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "X", ""];
         for method in methods.into_iter().filter(|method| !route.takes(method)) {
-            let attempt = Attempt { method: method.to_owned(), ..friendly.clone() };
+            let attempt = Attempt { method: method.to_owned(), ..valid.clone() };
             assert_eq!(attempt.refusal(), Refusal::Method, "{method}");
         }
     }
 }
 
 #[test]
-fn t10_what_is_there_and_what_is_not_are_refused_alike() {
-    let without = [Credential::Nothing, Credential::WrongToken, Credential::WrongAddress];
+fn t10_existing_and_unknown_paths_get_the_same_refusal() {
+    let without = [Credential::None, Credential::WrongToken, Credential::WrongSecret];
     let methods = ["GET", "POST", "HEAD", "OPTIONS", "DELETE"];
     for route in ROUTES.iter().filter(|route| route.access != Access::Public) {
         for credential in without {
@@ -260,7 +258,7 @@ fn t10_what_is_there_and_what_is_not_are_refused_alike() {
                     let there = Attempt {
                         method: method.to_owned(),
                         fetch_site: fetch_site.map(str::to_owned),
-                        ..Attempt::friendly(route, Transport::Port(PORT), credential)
+                        ..Attempt::valid(route, Transport::Port(PORT), credential)
                     };
                     let nowhere = Attempt { path: "/5f1c9a".to_owned(), ..there.clone() };
                     assert_eq!(there.refusal(), nowhere.refusal(), "{there:?}");
@@ -271,18 +269,18 @@ fn t10_what_is_there_and_what_is_not_are_refused_alike() {
 }
 
 #[test]
-fn t10_an_address_shows_nothing_of_what_lies_outside_its_session() {
+fn t10_a_session_url_reaches_no_other_route() {
     for route in ROUTES.iter().filter(|route| route.access == Access::User) {
-        let there = Attempt::friendly(route, Transport::Port(PORT), Credential::Address);
+        let there = Attempt::valid(route, Transport::Port(PORT), Credential::Address);
         let nowhere = Attempt { path: format!("/{ONE}/nowhere"), ..there.clone() };
         assert_eq!((there.refusal(), nowhere.refusal()), (Refusal::Unauthorised, Refusal::Unauthorised));
     }
 }
 
 #[test]
-fn t12_a_secret_counts_only_where_it_belongs() {
+fn t12_a_secret_is_valid_only_in_its_place() {
     let cdp = ROUTES.iter().find(|route| route.name == RouteName::Cdp).expect("the CDP route");
-    let friendly = Attempt::friendly(cdp, Transport::Port(PORT), Credential::Nothing);
+    let valid = Attempt::valid(cdp, Transport::Port(PORT), Credential::None);
     let paths = [
         format!("/cdp?token={TOKEN}"),
         format!("/cdp?secret={ONE}"),
@@ -303,7 +301,7 @@ fn t12_a_secret_counts_only_where_it_belongs() {
     ];
     for path in paths {
         assert_eq!(
-            Attempt { path: path.clone(), ..friendly.clone() }.refusal(),
+            Attempt { path: path.clone(), ..valid.clone() }.refusal(),
             Refusal::Unauthorised,
             "{path}"
         );
@@ -311,17 +309,17 @@ fn t12_a_secret_counts_only_where_it_belongs() {
     for authorization in
         [ONE, &format!("Bearer {ONE}"), &format!("Basic {TOKEN}"), &format!("Bearer  {TOKEN}")]
     {
-        let attempt = Attempt { authorization: Some(authorization.to_owned()), ..friendly.clone() };
+        let attempt = Attempt { authorization: Some(authorization.to_owned()), ..valid.clone() };
         assert_eq!(attempt.refusal(), Refusal::Unauthorised, "{authorization}");
     }
 }
 
 #[test]
-fn every_route_opens_for_the_user_through_both_doors() {
+fn every_route_admits_the_user_on_both_transports() {
     for route in ROUTES {
         for transport in TRANSPORTS {
             let admitted =
-                Attempt::friendly(route, transport, Credential::RightToken).made().expect("the user");
+                Attempt::valid(route, transport, Credential::RightToken).admit().expect("the user");
             assert_eq!(admitted.route, route);
             assert_eq!(admitted.variable.as_deref(), route.path.ends_with('*').then_some("open"));
         }

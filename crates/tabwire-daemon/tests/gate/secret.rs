@@ -1,11 +1,11 @@
-//! Secrets that are nearly right, and arbitrary ones.
+//! Nearly valid and arbitrary secrets.
 
 use proptest::prelude::*;
 use tabwire_daemon::{Access, ROUTES, Refusal, Route, Transport};
 
 use crate::gate::attempt::{Attempt, Credential, ONE, PORT, TOKEN, TWO};
 
-/// Texts close to a secret, and texts that are not.
+/// Texts similar to a secret, and arbitrary texts.
 fn near(secret: &'static str) -> impl Strategy<Value = String> {
     let changed = (0..64_usize, any::<char>()).prop_map(move |(at, letter)| {
         let mut letters: Vec<char> = secret.chars().collect();
@@ -34,21 +34,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn t06_no_token_but_the_right_one_opens_anything(presented in near(TOKEN), route in closed_routes()) {
+    fn t06_only_the_exact_token_is_accepted(presented in near(TOKEN), route in closed_routes()) {
         prop_assume!(presented != TOKEN);
-        let friendly = Attempt::friendly(route, Transport::Port(PORT), Credential::Nothing);
+        let valid = Attempt::valid(route, Transport::Port(PORT), Credential::None);
         let schemes = [format!("Bearer {presented}"), presented.clone(), format!("bearer {TOKEN}")];
         for authorization in schemes {
-            let attempt = Attempt { authorization: Some(authorization), ..friendly.clone() };
+            let attempt = Attempt { authorization: Some(authorization), ..valid.clone() };
             prop_assert_eq!(attempt.refusal(), Refusal::Unauthorised);
         }
     }
 
     #[test]
-    fn t10_no_address_but_a_right_one_opens_anything(presented in near(ONE), route in closed_routes()) {
+    fn t10_only_an_exact_session_secret_is_accepted(presented in near(ONE), route in closed_routes()) {
         prop_assume!(presented != ONE && presented != TWO);
-        let friendly = Attempt::friendly(route, Transport::Port(PORT), Credential::Nothing);
-        let attempt = Attempt { path: format!("/{presented}{}", friendly.path), ..friendly };
+        let valid = Attempt::valid(route, Transport::Port(PORT), Credential::None);
+        let attempt = Attempt { path: format!("/{presented}{}", valid.path), ..valid };
         prop_assert_eq!(attempt.refusal(), Refusal::Unauthorised);
     }
 }

@@ -10,7 +10,7 @@ use crate::live::raw_http::{Reply, exchange, flood, read_to_close};
 
 const HUNDRED_MEGABYTES: usize = 100 * 1024 * 1024;
 
-/// What a connection may cost at most while it is abused.
+/// Memory that one abusive connection may use.
 const ALLOWANCE: usize = 16 * 1024 * 1024;
 
 #[test]
@@ -26,7 +26,7 @@ fn f15_t41_an_endless_head_is_refused_with_431_in_bounded_memory() {
         let mut stream = daemon.connect();
         stream.write_all(beginning.as_bytes()).expect("the beginning is taken");
         let sent = flood(&mut stream, HUNDRED_MEGABYTES, &[b'A'; HEAD_BYTES]);
-        assert!(sent < HUNDRED_MEGABYTES / 4, "{sent} bytes were taken");
+        assert!(sent < HUNDRED_MEGABYTES / 4, "{sent} bytes were read");
         assert_eq!(Reply::parse(&read_to_close(&mut stream)).status, 431, "{beginning:?}");
     }
     let many: String = (0..5000).map(|number| format!("x-{number}: 1\r\n")).collect();
@@ -37,7 +37,7 @@ fn f15_t41_an_endless_head_is_refused_with_431_in_bounded_memory() {
 }
 
 #[test]
-fn f15_t41_a_body_that_says_it_is_too_large_is_refused_unread() {
+fn f15_t41_a_body_announced_as_too_large_is_refused_unread() {
     let daemon = LiveDaemon::start();
     let before = peak_memory(daemon.pid());
     let headers = [&daemon.bearer(), "content-type: application/json"];
@@ -51,7 +51,7 @@ fn f15_t41_a_body_that_says_it_is_too_large_is_refused_unread() {
     let head = daemon.head("POST /v1/cdp-url", &headers, HUNDRED_MEGABYTES);
     stream.write_all(head.as_bytes()).expect("the head is taken");
     let sent = flood(&mut stream, HUNDRED_MEGABYTES, &[b' '; 64 * 1024]);
-    assert!(sent < HUNDRED_MEGABYTES / 4, "{sent} bytes were taken");
+    assert!(sent < HUNDRED_MEGABYTES / 4, "{sent} bytes were read");
     assert_eq!(Reply::parse(&read_to_close(&mut stream)).status, 413);
     assert!(peak_memory(daemon.pid()) < before + ALLOWANCE);
     daemon.expect_alive();
@@ -73,7 +73,7 @@ fn f15_t41_a_body_without_a_length_is_refused_at_the_limit() {
     while sent < HUNDRED_MEGABYTES && stream.write_all(&chunk).is_ok() {
         sent += chunk.len();
     }
-    assert!(sent < HUNDRED_MEGABYTES / 2, "{sent} bytes were taken");
+    assert!(sent < HUNDRED_MEGABYTES / 2, "{sent} bytes were read");
     assert_eq!(Reply::parse(&read_to_close(&mut stream)).status, 413);
     assert!(peak_memory(daemon.pid()) < before + 2 * ALLOWANCE);
     daemon.expect_alive();
@@ -85,13 +85,13 @@ fn f15_a_body_at_the_limit_is_read() {
     let body = format!("{{\"session\":\"-\"{}}}", " ".repeat(BODY_BYTES - 15));
     assert_eq!(body.len(), BODY_BYTES);
     let reply =
-        daemon.ask("POST /v1/actions/open", &[&daemon.bearer(), "content-type: application/json"], &body);
+        daemon.request("POST /v1/actions/open", &[&daemon.bearer(), "content-type: application/json"], &body);
     assert_eq!(reply.status, 400);
     assert!(reply.body.contains("session name"), "it was read: {}", reply.body);
 }
 
 #[test]
-fn f16_t41_bodies_that_are_deep_broken_or_no_text_are_typed_errors() {
+fn f16_t41_deep_broken_and_binary_bodies_are_typed_errors() {
     let daemon = LiveDaemon::start();
     let nested = |open: &str, close: &str| {
         format!("{{\"params\":{}1{}}}", open.repeat(10_000), close.repeat(10_000)).into_bytes()
@@ -131,7 +131,7 @@ fn f16_t41_bodies_that_are_deep_broken_or_no_text_are_typed_errors() {
 }
 
 #[test]
-fn t41_bytes_that_are_no_request_end_their_connection_only() {
+fn t41_invalid_bytes_end_only_their_connection() {
     let daemon = LiveDaemon::start();
     let rubbish: [&[u8]; 7] = [
         b"\0\0\0\0\r\n\r\n",

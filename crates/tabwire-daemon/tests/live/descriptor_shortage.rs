@@ -20,17 +20,17 @@ fn f41_without_descriptors_accepting_backs_off_and_recovers() {
     let waiting: Vec<TcpStream> = (0..20).map(|_| daemon.connect()).collect();
     let until = Instant::now() + TIMEOUT;
     while descriptors(daemon.pid()) < usize::try_from(limit).expect("a small number") {
-        assert!(Instant::now() < until, "the daemon takes what it can");
+        assert!(Instant::now() < until, "the daemon accepts up to the limit");
         std::thread::yield_now();
     }
-    // Nobody answers the last visitor for as long as this read waits; meanwhile little work is done.
+    // The last connection gets no response while this read waits; the daemon uses little processor time.
     let worked = ticks(daemon.pid());
     let mut last = waiting.last().expect("twenty");
     last.set_read_timeout(Some(Duration::from_millis(1500))).expect("a timeout");
-    let silent = last.read(&mut [0]).expect_err("nobody answers");
+    let silent = last.read(&mut [0]).expect_err("no response");
     assert!(matches!(silent.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{silent}");
     let spent = ticks(daemon.pid()) - worked;
-    assert!(spent <= 20, "{spent} hundredths of a second were worked in one and a half");
+    assert!(spent <= 20, "{spent} hundredths of a second of processor time in 1.5 s");
     drop(waiting);
     prlimit(Some(pid), Resource::Nofile, before).expect("its limit can be raised");
     daemon.expect_alive();

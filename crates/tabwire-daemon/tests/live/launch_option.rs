@@ -1,5 +1,4 @@
-//! What a caller may ask of a launch, as the API answers it. The tables of flags and profiles are tested where
-//! they are.
+//! Launch options that the API refuses. The tables of flags and profiles have their own tests.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use crate::live::live_daemon::{LiveDaemon, TIMEOUT};
 use crate::live::process_facts::tree;
 
-/// Asks for a browser in a way that must be refused; gives the failure.
+/// Requests a browser with refused options; returns the failure.
 fn refused(daemon: &LiveDaemon, options: &Value) -> Value {
     let requests = [
         ("/v1/cdp-url", json!({"options": options})),
@@ -18,11 +17,11 @@ fn refused(daemon: &LiveDaemon, options: &Value) -> Value {
         ("/v1/actions/tabs", json!({"options": options})),
     ];
     let failures = requests.map(|(path, request)| {
-        let reply = daemon.ask_as_user("POST", path, &request);
+        let reply = daemon.request_as_user("POST", path, &request);
         assert!(reply.status >= 400, "{options}: {}", reply.body);
         reply.json()["error"].clone()
     });
-    // The keeper that refused it is gone in a moment, and leaves no browser.
+    // The keeper that refused it ends soon, without a browser.
     let until = Instant::now() + TIMEOUT;
     while tree(daemon.pid()).len() > 1 {
         assert!(Instant::now() < until, "something was started for {options}");

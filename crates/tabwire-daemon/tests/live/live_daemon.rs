@@ -1,4 +1,4 @@
-//! A daemon process of one test: started, known by its handshake, ended on drop.
+//! A daemon process for one test, found by its handshake file and ended on drop.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
@@ -28,19 +28,19 @@ pub(crate) struct LiveDaemon {
     pub(crate) token: String,
 }
 
-/// A fresh home with a short name, as socket paths are bounded.
+/// A new home with a short name, because the length of socket paths is limited.
 pub(crate) fn new_home() -> TempDir {
     tempfile::Builder::new().prefix("twd-").tempdir_in("/tmp").expect("a home")
 }
 
-/// Starts a daemon and reads its first line, whatever it says.
+/// Starts a daemon and reads its first line.
 pub(crate) fn start_process(home: &Path, port: u16) -> (Child, Value) {
     let mut child = spawn(home, port);
     let line = first_line(&mut child);
     (child, line)
 }
 
-/// Starts a daemon without waiting for what it says.
+/// Starts a daemon without waiting for its first line.
 pub(crate) fn spawn(home: &Path, port: u16) -> Child {
     Command::new(PROGRAM)
         .arg(home)
@@ -52,7 +52,7 @@ pub(crate) fn spawn(home: &Path, port: u16) -> Child {
         .expect("the daemon starts")
 }
 
-/// What a daemon said first.
+/// The first line of a daemon.
 pub(crate) fn first_line(child: &mut Child) -> Value {
     let mut line = String::new();
     let stdout = child.stdout.take().expect("piped");
@@ -70,7 +70,7 @@ impl LiveDaemon {
         Self::new(child, &line, home)
     }
 
-    /// Takes over a daemon that has said it is ready.
+    /// Takes over a daemon that has reported that it is ready.
     pub(crate) fn new(child: Child, line: &Value, home: TempDir) -> Self {
         assert_eq!(line, &json!({"ready": true}));
         let paths = Paths::below(home.path());
@@ -84,7 +84,7 @@ impl LiveDaemon {
         self.child.id()
     }
 
-    /// Ends it as a crash would, and gives its home back.
+    /// Kills it, and returns its home.
     pub(crate) fn crash(mut self) -> TempDir {
         self.child.kill().expect("ours to kill");
         self.child.wait().expect("ours to wait for");
@@ -105,8 +105,8 @@ impl LiveDaemon {
         stream
     }
 
-    /// Sends a head and a body to the port, and gives the response.
-    pub(crate) fn ask(&self, first_line: &str, headers: &[&str], body: &str) -> Reply {
+    /// Sends a head and a body to the port, and returns the response.
+    pub(crate) fn request(&self, first_line: &str, headers: &[&str], body: &str) -> Reply {
         exchange(self.connect(), &self.head(first_line, headers, body.len()), body)
     }
 
@@ -128,8 +128,8 @@ impl LiveDaemon {
         format!("authorization: Bearer {}", self.token)
     }
 
-    /// Asks over the socket, as the user.
-    pub(crate) fn ask_as_user(&self, method: &str, path: &str, body: &Value) -> Reply {
+    /// Sends a request over the socket, as the user.
+    pub(crate) fn request_as_user(&self, method: &str, path: &str, body: &Value) -> Reply {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let length = body.len();
         let head = format!(
@@ -139,17 +139,17 @@ impl LiveDaemon {
         exchange(self.connect_socket(), &head, &body)
     }
 
-    /// Runs an action and gives its result; panics when it fails.
+    /// Runs an action and returns its result; panics when it fails.
     pub(crate) fn act(&self, action: &str, request: &Value) -> Value {
-        let reply = self.ask_as_user("POST", &format!("/v1/actions/{action}"), request);
+        let reply = self.request_as_user("POST", &format!("/v1/actions/{action}"), request);
         assert_eq!(reply.status, 200, "{action}: {}", reply.body);
         reply.json()["result"].clone()
     }
 
-    /// Panics unless the daemon still answers.
+    /// Panics unless the daemon still responds.
     pub(crate) fn expect_alive(&self) {
-        assert_eq!(self.ask_as_user("GET", "/v1/status", &Value::Null).status, 200);
-        assert_eq!(self.ask("GET /v1/status", &[&self.bearer()], "").status, 200);
+        assert_eq!(self.request_as_user("GET", "/v1/status", &Value::Null).status, 200);
+        assert_eq!(self.request("GET /v1/status", &[&self.bearer()], "").status, 200);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Real pages in a real Chromium against the daemon's port, and what a browser's processes give away.
+//! Pages in a real Chromium that attack the daemon's port, and secrets in the browser's processes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,18 +10,18 @@ use crate::live::live_daemon::LiveDaemon;
 use crate::live::process_facts::{all_processes, internet_listeners, peak_memory, proc_file, tree};
 use crate::live::raw_websocket::RawWebsocket;
 
-/// The address clients of a session connect to.
+/// The URL and the secret for CDP clients of a session.
 fn address(daemon: &LiveDaemon, options: &Value) -> (String, String) {
-    let reply = daemon.ask_as_user("POST", "/v1/cdp-url", &json!({"options": options}));
+    let reply = daemon.request_as_user("POST", "/v1/cdp-url", &json!({"options": options}));
     assert_eq!(reply.status, 200, "{}", reply.body);
     let response = reply.json();
-    let websocket = response["websocket"].as_str().expect("an address").to_owned();
+    let websocket = response["websocket"].as_str().expect("a URL").to_owned();
     let path = websocket.split_once("://").and_then(|(_, rest)| rest.split_once('/')).expect("a path").1;
     let secret = path.split('/').next().expect("a secret").to_owned();
     (websocket, secret)
 }
 
-/// A server whose name means the daemon once it has delivered its page.
+/// A server that delivers one page and then forwards to the daemon, as DNS rebinding does.
 fn rebinding_server(daemon_port: u16) -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let own = listener.local_addr().expect("bound").port();
@@ -55,7 +55,7 @@ fn t01_t04_pages_reach_nothing_by_rebinding_or_by_websocket() {
     let daemon = LiveDaemon::start();
     let port = daemon.port;
     let lure = rebinding_server(port);
-    // The page's own origin becomes the daemon: the name is mapped with our port to a server that forwards.
+    // The page has the daemon's port in its origin, so the rebound host is its own origin.
     let rule = format!("--host-resolver-rules=MAP rebind.test:{port} 127.0.0.1:{lure}");
     let options = json!({"browser_arguments": [rule], "allow_dangerous_arguments": true});
     let (websocket, secret) = address(&daemon, &options);
@@ -66,7 +66,7 @@ fn t01_t04_pages_reach_nothing_by_rebinding_or_by_websocket() {
     assert_eq!(evaluate("document.title"), "lure");
 
     let status = |path: &str, headers: &str| {
-        evaluate(&format!("fetch('{path}', {{headers: {headers}}}).then(answer => answer.status)"))
+        evaluate(&format!("fetch('{path}', {{headers: {headers}}}).then(response => response.status)"))
     };
     let bearer = format!("{{authorization: 'Bearer {}'}}", daemon.token);
     assert_eq!(status("/v1/status", "{}"), 403);
@@ -81,20 +81,23 @@ fn t01_t04_pages_reach_nothing_by_rebinding_or_by_websocket() {
         ))
     };
     assert_eq!(connects(&format!("ws://127.0.0.1:{port}/cdp")), "refused");
-    assert_eq!(connects(&websocket), "refused", "the right secret does not help a page");
+    assert_eq!(connects(&websocket), "refused", "a page is refused with the right secret too");
     assert_eq!(connects(&websocket.replace("127.0.0.1", "localhost")), "refused");
     assert_eq!(connects(&websocket.replace("127.0.0.1", "rebind.test")), "refused");
-    let mut friend = RawWebsocket::open(daemon.connect(), port, &format!("/{secret}/cdp"));
-    friend.say(r#"{"id":1,"method":"Browser.getVersion"}"#);
-    assert!(friend.wait_for_answer(1)["result"]["product"].is_string(), "what is no page is let in");
+    let mut client = RawWebsocket::open(daemon.connect(), port, &format!("/{secret}/cdp"));
+    client.say(r#"{"id":1,"method":"Browser.getVersion"}"#);
+    assert!(
+        client.wait_for_response(1)["result"]["product"].is_string(),
+        "a client that is not a page is admitted"
+    );
 }
 
 #[test]
-fn t11_t37_no_secret_is_in_a_command_line_and_the_browser_listens_nowhere() {
+fn t11_t37_no_secret_in_command_lines_and_no_browser_port() {
     let daemon = LiveDaemon::start();
     let (_, secret) = address(&daemon, &json!({}));
     daemon.act("open", &json!({}));
-    let status = daemon.ask_as_user("GET", "/v1/status", &Value::Null).json();
+    let status = daemon.request_as_user("GET", "/v1/status", &Value::Null).json();
     let pid_of = |name: &str| {
         status["sessions"][0][name].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("a pid")
     };
@@ -107,7 +110,7 @@ fn t11_t37_no_secret_is_in_a_command_line_and_the_browser_listens_nowhere() {
         }
     }
     for pid in ours {
-        assert!(!proc_file(pid, "cmdline").is_empty(), "{pid} was looked at");
+        assert!(!proc_file(pid, "cmdline").is_empty(), "{pid} is readable");
     }
     let family = tree(pid_of("keeper_pid"));
     assert!(family.len() > 3, "a browser has many processes: {family:?}");
@@ -121,19 +124,19 @@ fn t11_t37_no_secret_is_in_a_command_line_and_the_browser_listens_nowhere() {
 }
 
 #[test]
-fn t10_an_address_opens_its_own_session_whatever_its_query_names() {
+fn t10_a_query_cannot_select_another_session() {
     let daemon = LiveDaemon::start();
     let (_, secret) = address(&daemon, &json!({}));
-    let reply = daemon.ask(&format!("GET /{secret}/json/version?session=other"), &[], "");
+    let reply = daemon.request(&format!("GET /{secret}/json/version?session=other"), &[], "");
     assert_eq!(reply.status, 200);
-    let socket = reply.json()["webSocketDebuggerUrl"].as_str().expect("an address").to_owned();
+    let socket = reply.json()["webSocketDebuggerUrl"].as_str().expect("a URL").to_owned();
     assert!(socket.contains(&secret));
-    let sessions = daemon.ask_as_user("GET", "/v1/status", &Value::Null).json()["sessions"].clone();
+    let sessions = daemon.request_as_user("GET", "/v1/status", &Value::Null).json()["sessions"].clone();
     assert_eq!(sessions.as_array().map(Vec::len), Some(1), "no other session was made");
 }
 
 #[test]
-fn f15_f16_t41_monstrous_messages_cost_their_sender_and_nobody_else() {
+fn f15_f16_t41_huge_messages_affect_only_their_sender() {
     let daemon = LiveDaemon::start();
     let (_, secret) = address(&daemon, &json!({}));
     let open = || RawWebsocket::open(daemon.connect(), daemon.port, &format!("/{secret}/cdp"));
@@ -146,7 +149,7 @@ fn f15_f16_t41_monstrous_messages_cost_their_sender_and_nobody_else() {
     let mut endless = open();
     endless.announce(0x81, u64::MAX >> 1);
     assert_eq!(endless.wait_for_close(), Some(1009));
-    assert!(peak_memory(daemon.pid()) < before + 16 * 1024 * 1024, "nothing was set aside for them");
+    assert!(peak_memory(daemon.pid()) < before + 16 * 1024 * 1024, "no memory was allocated for them");
 
     let mut deep = open();
     let nested = format!(
@@ -157,7 +160,7 @@ fn f15_f16_t41_monstrous_messages_cost_their_sender_and_nobody_else() {
     deep.say(&nested);
     deep.say(r#"{"id":2,"method":"Browser.getVersion","params":{"x":"\ud800"}}"#);
     deep.say(r#"{"id":3,"method":"Browser.getVersion"}"#);
-    assert!(deep.wait_for_answer(3)["result"]["product"].is_string(), "the client is still served");
+    assert!(deep.wait_for_response(3)["result"]["product"].is_string(), "the client is still served");
     let mut no_text = open();
     no_text.send(0x81, b"{\"id\":1,\"method\":\"\xff\xfe\"}");
     assert_eq!(no_text.wait_for_close(), Some(1007));
@@ -166,6 +169,6 @@ fn f15_f16_t41_monstrous_messages_cost_their_sender_and_nobody_else() {
     assert_eq!(no_frame.wait_for_close(), Some(1002));
 
     bystander.say(r#"{"id":9,"method":"Browser.getVersion"}"#);
-    assert!(bystander.wait_for_answer(9)["result"]["product"].is_string());
+    assert!(bystander.wait_for_response(9)["result"]["product"].is_string());
     daemon.expect_alive();
 }

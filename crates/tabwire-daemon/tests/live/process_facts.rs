@@ -1,4 +1,4 @@
-//! What the kernel says of a process: memory, work done, descriptors, listening sockets, command lines.
+//! Facts about a process from `/proc`: memory, processor time, descriptors, listening sockets, command lines.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;

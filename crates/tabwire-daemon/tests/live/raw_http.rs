@@ -4,11 +4,11 @@ use std::io::{ErrorKind, Read, Write};
 
 use serde_json::Value;
 
-/// A response, whole.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
-    /// The head without the date, which is the one thing that may differ.
+    /// The head without the date, which differs between responses.
     pub(crate) head: String,
     pub(crate) body: String,
 }
@@ -27,7 +27,7 @@ impl Reply {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
     }
 
-    /// The code of the failure it carries.
+    /// The error code in the body.
     pub(crate) fn code(&self) -> String {
         self.json()["error"]["code"].as_str().unwrap_or_default().to_owned()
     }
@@ -36,7 +36,7 @@ impl Reply {
 /// Sends a request and reads until the peer closes.
 pub(crate) fn exchange(mut stream: impl Read + Write, head: &str, body: &str) -> Reply {
     stream.write_all(head.as_bytes()).expect("the head is taken");
-    // The peer may have answered and closed before it took all of the body.
+    // The peer may have responded and closed before it read the whole body.
     let _ = stream.write_all(body.as_bytes());
     Reply::parse(&read_to_close(&mut stream))
 }
@@ -55,7 +55,7 @@ pub(crate) fn read_to_close(stream: &mut impl Read) -> Vec<u8> {
     }
 }
 
-/// Writes up to `total` bytes; says how many were taken before the peer had enough.
+/// Writes up to `total` bytes; returns how many were written before the peer closed.
 pub(crate) fn flood(stream: &mut impl Write, total: usize, part: &[u8]) -> usize {
     let mut sent = 0;
     while sent < total {

@@ -1,4 +1,4 @@
-//! A websocket in raw bytes, so that a test can send what no library would.
+//! A websocket in raw bytes, so that tests can send invalid frames.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ pub(crate) struct RawWebsocket {
     stream: TcpStream,
 }
 
-/// A frame as it came.
+/// A received frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) opcode: u8,
@@ -23,7 +23,7 @@ impl Frame {
     }
 }
 
-/// The headers that ask for a websocket.
+/// The headers of a websocket handshake.
 pub(crate) const UPGRADE: [&str; 4] = [
     "upgrade: websocket",
     "connection: Upgrade",
@@ -32,7 +32,7 @@ pub(crate) const UPGRADE: [&str; 4] = [
 ];
 
 impl RawWebsocket {
-    /// Asks for a websocket at a path.
+    /// Opens a websocket at a path.
     pub(crate) fn open(stream: TcpStream, port: u16, path: &str) -> Self {
         Self::open_with(stream, port, path, &[])
     }
@@ -45,7 +45,7 @@ impl RawWebsocket {
         let mut response = Vec::new();
         while !response.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
-            stream.read_exact(&mut byte).expect("an answer");
+            stream.read_exact(&mut byte).expect("a response");
             response.push(byte[0]);
         }
         let text = String::from_utf8_lossy(&response);
@@ -71,7 +71,7 @@ impl RawWebsocket {
                 head.push(0x80 | 126);
                 head.extend_from_slice(&middle.to_be_bytes());
             }
-            _ => panic!("messages above 64 KiB are only announced"),
+            _ => panic!("use `announce` for messages above 64 KiB"),
         }
         head.extend_from_slice(&[0; 4]);
         self.stream.write_all(&head).expect("the frame's head is taken");
@@ -105,7 +105,7 @@ impl RawWebsocket {
         Some(Frame { opcode: head[0] & 0x0f, payload })
     }
 
-    /// Reads until the peer says goodbye; gives the code it says it with.
+    /// Reads until a close frame or the end; returns the close code.
     pub(crate) fn wait_for_close(&mut self) -> Option<u16> {
         loop {
             let frame = self.receive()?;
@@ -115,8 +115,8 @@ impl RawWebsocket {
         }
     }
 
-    /// Reads until a response to this id, and gives it.
-    pub(crate) fn wait_for_answer(&mut self, id: u64) -> serde_json::Value {
+    /// Reads until the response with this id, and returns it.
+    pub(crate) fn wait_for_response(&mut self, id: u64) -> serde_json::Value {
         loop {
             let frame = self.receive().expect("the peer is there");
             let message: serde_json::Value = serde_json::from_slice(&frame.payload).unwrap_or_default();

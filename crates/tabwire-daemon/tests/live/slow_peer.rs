@@ -1,4 +1,4 @@
-//! Peers that take their time, on a clock that does not: the daemon runs in the test's own runtime.
+//! Slow peers, on a paused clock: the daemon runs in the test's own runtime.
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use crate::live::live_daemon::{PROGRAM, new_home};
 use crate::live::raw_websocket::UPGRADE;
 
-/// Runs a visitor against a daemon; both live on the same paused clock.
-async fn with_daemon<F: Future<Output = ()>>(visitor: impl FnOnce(Handshake) -> F) {
+/// Runs a client against a daemon, on the same paused clock.
+async fn with_daemon<F: Future<Output = ()>>(client: impl FnOnce(Handshake) -> F) {
     let home = new_home();
     let paths = Paths::below(home.path());
     let config = DaemonConfig {
@@ -35,7 +35,7 @@ async fn with_daemon<F: Future<Output = ()>>(visitor: impl FnOnce(Handshake) -> 
     let ready = Notify::new();
     let visit = async {
         ready.notified().await;
-        visitor(Handshake::find(&paths.handshake()).expect("a handshake file")).await;
+        client(Handshake::find(&paths.handshake()).expect("a handshake file")).await;
     };
     tokio::select! {
         ended = Daemon::run(config, || ready.notify_one()) => panic!("the daemon ended: {ended:?}"),
@@ -47,7 +47,7 @@ async fn connect(handshake: &Handshake) -> TcpStream {
     TcpStream::connect(("127.0.0.1", handshake.port)).await.expect("the port is open")
 }
 
-/// Reads until the daemon closes; gives what came and how long it took.
+/// Reads until the daemon closes; returns the data and the time it took.
 async fn wait_for_close(stream: &mut TcpStream, since: Instant) -> (String, Duration) {
     let mut received = Vec::new();
     let _ = stream.read_to_end(&mut received).await;
@@ -66,7 +66,7 @@ async fn t41_a_head_that_never_ends_is_cut_off_at_the_deadline() {
             let since = Instant::now();
             stream.write_all(beginning.as_bytes()).await.expect("taken");
             let (_, elapsed) = wait_for_close(&mut stream, since).await;
-            assert!(is_about(elapsed, HEAD_DEADLINE), "{beginning:?} was borne for {elapsed:?}");
+            assert!(is_about(elapsed, HEAD_DEADLINE), "{beginning:?} stayed open for {elapsed:?}");
         }
     })
     .await;
@@ -90,13 +90,13 @@ async fn t41_a_head_that_drips_is_cut_off_at_the_same_deadline() {
             since.elapsed()
         };
         let ((), elapsed) = tokio::join!(drip, close);
-        assert!(is_about(elapsed, HEAD_DEADLINE), "it was borne for {elapsed:?}");
+        assert!(is_about(elapsed, HEAD_DEADLINE), "it stayed open for {elapsed:?}");
     })
     .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn t41_a_body_that_never_ends_is_answered_at_the_deadline() {
+async fn t41_an_endless_body_gets_408_at_the_deadline() {
     with_daemon(|handshake| async move {
         let token = handshake.expose_token().expect("a token");
         let mut stream = connect(&handshake).await;
@@ -110,13 +110,13 @@ async fn t41_a_body_that_never_ends_is_answered_at_the_deadline() {
         stream.write_all(head.as_bytes()).await.expect("taken");
         let (received, elapsed) = wait_for_close(&mut stream, since).await;
         assert!(received.starts_with("HTTP/1.1 408 ") && received.contains("\"TIMEOUT\""), "{received}");
-        assert!(is_about(elapsed, BODY_DEADLINE), "it was borne for {elapsed:?}");
+        assert!(is_about(elapsed, BODY_DEADLINE), "it stayed open for {elapsed:?}");
     })
     .await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn m4_an_extension_that_does_not_prove_itself_is_cut_off_at_the_deadline() {
+async fn m4_an_unauthenticated_extension_is_closed_at_the_deadline() {
     with_daemon(|handshake| async move {
         let head = format!(
             "GET /extension HTTP/1.1\r\nhost: 127.0.0.1:{}\r\norigin: {}\r\n{}\r\n\r\n",
@@ -132,7 +132,7 @@ async fn m4_an_extension_that_does_not_prove_itself_is_cut_off_at_the_deadline()
             stream.write_all(more).await.expect("taken");
             let (received, elapsed) = wait_for_close(&mut stream, since).await;
             assert!(received.starts_with("HTTP/1.1 101 "), "{received}");
-            assert!(is_about(elapsed, HANDSHAKE_DEADLINE), "it was borne for {elapsed:?}");
+            assert!(is_about(elapsed, HANDSHAKE_DEADLINE), "it stayed open for {elapsed:?}");
         }
     })
     .await;

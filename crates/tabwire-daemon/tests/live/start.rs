@@ -1,4 +1,4 @@
-//! Starting next to a stranger, next to another daemon, and after one that crashed.
+//! Starting with a taken port, beside another daemon, and after a crash.
 
 use std::fs;
 use std::net::TcpListener;
@@ -11,20 +11,20 @@ use tabwire_daemon::Paths;
 use crate::live::live_daemon::{LiveDaemon, first_line, new_home, spawn, start_process};
 
 #[test]
-fn f37_a_port_a_stranger_has_is_left_to_it_and_the_handshake_says_the_other() {
-    let stranger = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-    let taken = stranger.local_addr().expect("bound").port();
+fn f37_if_the_port_is_taken_the_handshake_names_another() {
+    let other_server = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let taken = other_server.local_addr().expect("bound").port();
     let daemon = LiveDaemon::start_in(new_home(), taken);
     assert_ne!(daemon.port, taken);
     daemon.expect_alive();
-    let status = daemon.ask("GET /v1/status", &[&daemon.bearer()], "").json();
+    let status = daemon.request("GET /v1/status", &[&daemon.bearer()], "").json();
     assert_eq!(status["port"], daemon.port);
-    stranger.set_nonblocking(true).expect("a mode");
-    assert!(stranger.accept().is_err(), "nobody spoke to the stranger");
+    other_server.set_nonblocking(true).expect("a mode");
+    assert!(other_server.accept().is_err(), "the other server got no connection");
 }
 
 #[test]
-fn f37_a_free_port_is_taken_as_asked() {
+fn f37_a_free_port_is_used_as_requested() {
     let probe = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let wanted = probe.local_addr().expect("bound").port();
     drop(probe);
@@ -32,7 +32,7 @@ fn f37_a_free_port_is_taken_as_asked() {
 }
 
 #[test]
-fn f38_of_two_daemons_started_at_once_one_serves_and_the_other_says_so() {
+fn f38_of_two_concurrent_daemons_one_serves() {
     for _ in 0..3 {
         let home = new_home();
         let mut children = [spawn(home.path(), 0), spawn(home.path(), 0)];
@@ -59,11 +59,11 @@ fn f39_a_socket_left_by_a_crash_is_replaced() {
     daemon.expect_alive();
     assert_ne!(daemon.token, first_token, "each run has its own token");
     let old = format!("authorization: Bearer {first_token}");
-    assert_eq!(daemon.ask("GET /v1/status", &[&old], "").status, 401);
+    assert_eq!(daemon.request("GET /v1/status", &[&old], "").status, 401);
 }
 
 #[test]
-fn f39_a_socket_nobody_of_ours_made_is_replaced_and_anything_else_is_an_error() {
+fn f39_a_foreign_socket_is_replaced_and_other_files_are_errors() {
     let home = new_home();
     let paths = Paths::below(home.path());
     fs::create_dir(&paths.runtime).expect("made");

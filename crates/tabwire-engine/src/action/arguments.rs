@@ -1,4 +1,4 @@
-//! What all actions that point at an element take. Knows nothing of what is done there.
+//! Arguments of actions on an element at a point: modifiers, position, force; and an optional target.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,25 +8,25 @@ use tabwire_api::{ErrorCode, Failure};
 use crate::input::element::TargetArguments;
 use crate::input::mouse::{Modifier, modifier_bits};
 
-/// How an element is pointed at.
+/// How to point at an element.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct PointingArguments {
     /// A key to hold; may be repeated.
     #[arg(long = "modifier", value_enum, value_name = "KEY")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<Modifier>,
-    /// Where in the element, from its top left: X,Y.
+    /// The point in the element, from its top left: X,Y.
     #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<(f64, f64)>,
-    /// Do not wait until it is still, enabled and uncovered; whatever is there gets it.
+    /// Do not wait until the element is stable, enabled and uncovered. The topmost element at the point gets the event.
     #[arg(long)]
     #[serde(default)]
     pub force: bool,
 }
 
 impl PointingArguments {
-    /// The request to the page agent. `guard` lets nothing but the element be pressed.
+    /// The page agent's argument. With `guard` the agent blocks the press if another element would receive it.
     pub(crate) fn request(&self, guard: bool) -> Value {
         let mut request = json!({"guard": guard && !self.force, "force": self.force});
         if let Some((x, y)) = self.position {
@@ -35,13 +35,13 @@ impl PointingArguments {
         request
     }
 
-    /// The protocol's sum of held keys.
+    /// The modifiers as CDP's bit field.
     pub(crate) fn bits(&self) -> u8 {
         modifier_bits(&self.modifiers)
     }
 }
 
-/// Which element is meant, if one is.
+/// An optional target element.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct OptionalTarget {
     /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
@@ -56,15 +56,13 @@ pub(crate) struct OptionalTarget {
 }
 
 impl OptionalTarget {
-    /// The element that was named.
+    /// The target, if one is given.
     pub(crate) fn given(&self) -> Result<Option<TargetArguments>, Failure> {
         match (&self.target, self.nth) {
             (Some(target), nth) => Ok(Some(TargetArguments { target: target.clone(), nth })),
             (None, None) => Ok(None),
-            (None, Some(_)) => {
-                Err(Failure::new(ErrorCode::BadArgs, "--nth says which match, but of no target.")
-                    .with_remedy("Give --target too, or leave --nth out."))
-            }
+            (None, Some(_)) => Err(Failure::new(ErrorCode::BadArgs, "`nth` needs a target.")
+                .with_remedy("Give a target, or leave `nth` out.")),
         }
     }
 }

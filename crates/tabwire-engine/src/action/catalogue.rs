@@ -29,7 +29,7 @@ fn take_text(schema: &mut Value, member: &str) -> Value {
     schema.as_object_mut().and_then(|members| members.remove(member)).unwrap_or(Value::Null)
 }
 
-/// A schema without its dialect, titles and formats of numbers.
+/// A schema without `$schema`, titles and number formats.
 fn lean(mut schema: Value) -> Value {
     strip(&mut schema);
     schema
@@ -64,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_action_is_described_once_with_all_its_parameters() {
+    fn every_action_is_described_once_with_its_parameters() {
         let actions = catalogue();
         let actions = actions.as_array().expect("a list");
         let names: HashSet<&str> = actions.iter().filter_map(|action| action["name"].as_str()).collect();
-        assert_eq!(names.len(), ACTIONS.len() + SESSION_ACTIONS.len(), "a name is given twice");
+        assert_eq!(names.len(), ACTIONS.len() + SESSION_ACTIONS.len(), "a name occurs twice");
         for action in actions {
             let name = &action["name"];
             assert!(
@@ -100,7 +100,7 @@ mod tests {
                 .map(|all| all.keys().cloned().collect::<Vec<_>>())
                 .unwrap_or_default()
             {
-                // A terminal is asked for it: on the command line others could read it.
+                // A terminal prompts for it: other users can read command lines.
                 let is_secret = parameter == "passphrase";
                 assert!(
                     is_secret || on_line.contains(&parameter),

@@ -1,4 +1,4 @@
-//! What an action is given besides its parameters: the browser, the tab it is for, its time, and where files go.
+//! What an action gets in addition to its parameters: browser, tab, deadline, files, logins.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,53 +14,54 @@ use crate::secrets::login::LoginStore;
 use crate::secrets::output::OutputRedactor;
 use crate::url::check_readable;
 
-/// What an action is given besides its parameters.
+/// What an action gets in addition to its parameters.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// The engine's client of the session's browser.
     pub browser: Arc<Browser>,
-    /// The tab it is for; none means the current one.
+    /// The tab; none means the current one.
     pub tab: Option<TabId>,
-    /// When it gives up.
+    /// When the action times out.
     pub deadline: Deadline,
-    /// Whether the response of an action that acts carries what changed on the page.
+    /// Whether the result includes the changes in the page's snapshot.
     pub snapshot: bool,
-    /// Whether the response is wanted as text; else as data. Large responses are only made in the form that is wanted.
+    /// Whether the client wants text instead of data. Large results are made only in that form.
     pub wants_text: bool,
-    /// Whether evidence of the action is kept, even if the session keeps none.
+    /// Whether to capture this action, even if capturing is off in the session.
     pub capture: bool,
-    /// What makes video_encoder of recordings, if there is anything that does.
+    /// The video encoder for recordings, if there is one.
     pub video_encoder: Option<Arc<dyn VideoEncoder>>,
-    /// Who keeps saved logins, if anybody does.
+    /// The store of saved logins, if there is one.
     pub logins: Option<Arc<dyn LoginStore>>,
-    /// What is struck from every response.
+    /// Removes secrets from every result.
     pub redactor: Arc<OutputRedactor>,
-    /// What it has to say besides its result.
+    /// Notices for the client.
     pub notices: Notices,
-    /// Where files come from and go.
+    /// Reads and writes files.
     pub files: Arc<dyn Files>,
 }
 
 impl Context {
-    /// The same with as much time left as there was at that moment.
+    /// The same with the deadline moved by the time since `began`.
     pub(crate) fn with_time_since(&self, began: Instant) -> Self {
         Self { deadline: Deadline::at(self.deadline.instant() + began.elapsed()), ..self.clone() }
     }
 
-    /// The page the action is for, to be read or acted on.
+    /// The action's page, to read or act on.
     ///
     /// # Errors
-    /// When there is no such tab, or it shows a page that is not of the web.
+    /// When there is no such tab, or it shows an internal page of the browser.
     pub async fn page(&self) -> Result<Page, Failure> {
         let page = self.tab_page().await?;
-        // The page tells sooner where it went, the browser where a page is that was just taken up.
-        let told = page.session().readable_roots().into_iter().next().map(|main| main.url);
-        let url = told.filter(|url| !url.is_empty()).or_else(|| self.browser.find_url(&page));
+        // The page's own events report a navigation first. Before the first event, as just after attaching, only the
+        // browser knows the URL.
+        let reported = page.session().readable_roots().into_iter().next().map(|main| main.url);
+        let url = reported.filter(|url| !url.is_empty()).or_else(|| self.browser.find_url(&page));
         check_readable(&url.unwrap_or_default())?;
         Ok(page)
     }
 
-    /// The page the action is for, whatever it shows: to go elsewhere, or to close it.
+    /// The action's page, whatever it shows: to navigate or to close it.
     ///
     /// # Errors
     /// When there is no such tab.
@@ -69,7 +70,7 @@ impl Context {
     }
 }
 
-/// How many notices one action gives.
+/// The maximum of notices of one action.
 const NOTICES: usize = 20;
 
 /// The notices of one action; clones share them.
@@ -87,7 +88,7 @@ impl Notices {
         }
     }
 
-    /// Takes what was collected.
+    /// Takes the collected notices.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -169,27 +169,27 @@ pub trait Render {
     /// The result as text, without a line break at its end.
     fn render(&self) -> String;
 
-    /// The result's value alone, for scripts; none when the text serves as well.
+    /// The result's value alone, for scripts; none if it is the same as the text.
     fn bare(&self) -> Option<BareValue> {
         None
     }
 }
 
-/// An action's answer in both forms.
+/// An action's result as data and as text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answered {
+pub struct ActionOutput {
     /// As data.
     pub value: Value,
     /// As text.
     pub text: String,
-    /// The value alone, when it is another than the text.
+    /// The value alone, if it differs from the text.
     pub bare: Option<BareValue>,
-    /// What the user should know besides.
+    /// Notices for the user.
     pub notices: Vec<String>,
 }
 
 /// The future of a running action.
-type ActionFuture<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Answered, Failure>> + Send + 'a>>;
+type ActionFuture<'a> = std::pin::Pin<Box<dyn Future<Output = Result<ActionOutput, Failure>> + Send + 'a>>;
 
 /// Where an action runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,7 +202,7 @@ pub enum ActionKind {
     Session(SessionAction),
 }
 
-/// Parameters whose names an action has.
+/// Parameters whose names were checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedParams(Value);
 
@@ -290,7 +290,7 @@ impl Definition {
                     })?;
                     let bare = context.wants_text.then(|| output.bare()).flatten();
                     let text = output.render();
-                    Ok(Answered { value, text, bare, notices: Vec::new() })
+                    Ok(ActionOutput { value, text, bare, notices: Vec::new() })
                 })
             },
         }
@@ -342,7 +342,7 @@ impl Definition {
     ///
     /// # Errors
     /// With `BAD_ARGS` when a parameter is not valid, or as the action fails.
-    pub async fn run(&self, context: &Context, params: Value) -> Result<Answered, Failure> {
+    pub async fn run(&self, context: &Context, params: Value) -> Result<ActionOutput, Failure> {
         self.run_checked(context, self.check(params)?).await
     }
 
@@ -350,17 +350,21 @@ impl Definition {
     ///
     /// # Errors
     /// With `BAD_ARGS` when a parameter is not valid, or as the action fails.
-    pub async fn run_checked(&self, context: &Context, params: CheckedParams) -> Result<Answered, Failure> {
+    pub async fn run_checked(
+        &self,
+        context: &Context,
+        params: CheckedParams,
+    ) -> Result<ActionOutput, Failure> {
         let CheckedParams(params) = params;
-        let witness = Box::pin(CaptureRecorder::begin(context, self.name, &params)).await;
-        let outcome = context.redactor.conceal((self.run)(context, params).await);
+        let recorder = Box::pin(CaptureRecorder::begin(context, self.name, &params)).await;
+        let outcome = context.redactor.redact((self.run)(context, params).await);
         let mut notices = Box::pin(context.browser.forget_lost_frames()).await;
-        if let Some(witness) = witness {
-            let told = outcome.as_ref().map(|answered| &answered.value);
-            notices.extend(Box::pin(witness.finish(context, told)).await);
+        if let Some(recorder) = recorder {
+            let result = outcome.as_ref().map(|output| &output.value);
+            notices.extend(Box::pin(recorder.finish(context, result)).await);
         }
         notices.extend(context.notices.take());
-        outcome.map(|answered| Answered { notices, ..answered }).map_err(bounded_failure)
+        outcome.map(|output| ActionOutput { notices, ..output }).map_err(bounded_failure)
     }
 
     /// The tab that the parameters name, for an action on tabs.
@@ -404,7 +408,7 @@ impl Definition {
         }
     }
 
-    /// Its parameters. Read once: making the schema takes longer than many actions.
+    /// Its parameters. Cached: making the schema takes longer than many actions.
     #[must_use]
     pub fn parameter_list(&self) -> Arc<[Parameter]> {
         static READ: Mutex<BTreeMap<&'static str, Arc<[Parameter]>>> = Mutex::new(BTreeMap::new());
@@ -440,7 +444,7 @@ fn read<A: DeserializeOwned + schemars::JsonSchema>(name: &str, params: &Value) 
     })
 }
 
-/// Finds the parameter that serde's error is about: one of the wrong type, else one without which the error is another.
+/// Finds the parameter that serde's error is about: one of the wrong type, else one whose removal changes the error.
 fn find_faulty<A: DeserializeOwned + schemars::JsonSchema>(params: &Value, error: &str) -> Option<String> {
     let given = params.as_object()?;
     let schema = schemars::schema_for!(A).to_value();
@@ -457,7 +461,7 @@ fn find_faulty<A: DeserializeOwned + schemars::JsonSchema>(params: &Value, error
     given.keys().find(is_it).cloned()
 }
 
-/// Whether a value has a type that a schema names. A schema without types takes all.
+/// Whether a value has one of the schema's types. A schema without types accepts every value.
 fn fits(kinds: Option<&Value>, value: &Value) -> bool {
     let is_kind = |kind: &Value| match kind.as_str() {
         Some("string") => value.is_string(),

@@ -97,7 +97,7 @@ fn log_visibility(property: &Value, definitions: &Value) -> Option<LogVisibility
     Some(if is_counted { LogVisibility::Count } else { visibility })
 }
 
-/// Whether a parameter can hold any text: it is no number, no flag and no word of a fixed list.
+/// Whether a parameter accepts any text, unlike a number, a flag or a word of a fixed list.
 fn takes_any_text(schema: &Value, definitions: &Value) -> bool {
     let schema = resolve(schema, definitions);
     let mut choices =
@@ -109,7 +109,7 @@ fn takes_any_text(schema: &Value, definitions: &Value) -> bool {
         return false;
     }
     let kinds = match schema.get("type") {
-        // A schema without a type takes everything.
+        // A schema without a type accepts everything.
         None => return true,
         Some(Value::Array(kinds)) => kinds.as_slice(),
         Some(kind) => std::slice::from_ref(kind),

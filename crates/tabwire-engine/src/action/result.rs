@@ -1,4 +1,4 @@
-//! What an action that acted on an element answers.
+//! Results that several actions share: of acting on an element, of a navigation, and the changes on the page.
 
 use std::path::Path;
 
@@ -42,24 +42,24 @@ impl Render for ActionResult {
     }
 }
 
-/// Where the tab is now.
+/// The tab's location after a navigation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct NavigationResult {
     /// The tab.
     #[schemars(with = "String")]
     pub tab: TabId,
-    /// Its address.
+    /// Its URL.
     pub url: String,
     /// Its title.
     pub title: String,
-    /// How it got there.
+    /// The response to the navigation: status and redirects.
     #[serde(flatten)]
     pub arrival: DocumentResponse,
 }
 
 impl NavigationResult {
-    /// Says where a page has arrived.
-    pub(crate) async fn tell(
+    /// Reads the page's URL and title.
+    pub(crate) async fn read(
         browser: &Browser,
         page: &Page,
         arrival: DocumentResponse,
@@ -94,29 +94,29 @@ impl Render for NavigationResult {
 /// What changed while an action ran. What did not change is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Changes {
-    /// The page's new address.
+    /// The page's new URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The page's new title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Whether the page went to another document.
+    /// Whether the page navigated to another document.
     #[serde(skip_serializing_if = "is_false")]
     pub navigated: bool,
-    /// Whether the page was still loading when the response was given.
+    /// Whether the page was still loading when the action ended.
     #[serde(skip_serializing_if = "is_false")]
     pub still_loading: bool,
     /// Whether the page's content changed.
     #[serde(skip_serializing_if = "is_false")]
     pub content: bool,
-    /// Requests the page made and that were over when the response was given.
+    /// Requests that the page made and that ended before the action did.
     #[serde(skip_serializing_if = "is_zero")]
     pub requests: u32,
     /// Tabs the page opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub new_tabs: Vec<TabId>,
-    /// A dialog the page opened; it waits for a response.
+    /// A dialog that the page opened and that is still open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
     /// Downloads that began.
@@ -131,7 +131,7 @@ pub(crate) struct Changes {
     /// The element's value afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// What changed in the snapshot, when it was asked for.
+    /// The changes in the snapshot, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
 }
@@ -156,7 +156,7 @@ impl Changes {
         if let Some(url) = &self.url {
             lines.push(format!("url: {}", line_address(url)));
         } else if self.navigated {
-            lines.push("the page was loaded anew".to_owned());
+            lines.push("the page was reloaded".to_owned());
         }
         if let Some(title) = &self.title {
             lines.push(format!("title: {}", crate::snapshot::title(title).quoted()));
@@ -166,7 +166,7 @@ impl Changes {
         }
         lines.extend(self.new_tabs.iter().map(|tab| format!("new tab: {tab}")));
         if let Some(dialog) = &self.dialog {
-            lines.push(format!("dialog: {} (answer with `tabwire dialog`)", dialog.phrase()));
+            lines.push(format!("dialog: {} (use `tabwire dialog`)", dialog.phrase()));
         }
         lines.extend(self.downloads.iter().map(|download| format!("download: {}", download.line())));
         if let Some(mode) = &self.file_chooser {
@@ -182,12 +182,12 @@ impl Changes {
     }
 }
 
-/// The value of a response and nothing else.
+/// The value of a result and nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BareValue {
     /// The value.
     pub text: String,
-    /// What is missing from it, if anything is: a script is not given a part for the whole without a word.
+    /// What is missing, if the value is cut. It becomes a notice, so that a script does not take a part for the whole.
     pub cut: Option<String>,
 }
 
@@ -197,22 +197,22 @@ impl BareValue {
         Self { text: text.into(), cut: None }
     }
 
-    /// Where a file is.
+    /// The path of a file.
     pub(crate) fn path(path: &Path) -> Self {
         Self::whole(path.display().to_string())
     }
 
-    /// Values one a line.
+    /// Values, one per line.
     pub(crate) fn lines(values: impl Iterator<Item = String>) -> Self {
         Self::whole(values.collect::<Vec<_>>().join("\n"))
     }
 
-    /// The same, with what is missing.
+    /// The same with a note on what is missing.
     pub(crate) fn with_cut(self, cut: Option<String>) -> Self {
         Self { cut, ..self }
     }
 
-    /// What stands between the first and the last line, which are a fence.
+    /// The lines between the first and the last line, which are a fence.
     pub(crate) fn unfenced(text: &str) -> Self {
         let inside = text.trim_end().split_once('\n').map_or("", |(_, rest)| rest);
         let inside = inside.rsplit_once('\n').map_or("", |(inside, _)| inside);
@@ -220,12 +220,12 @@ impl BareValue {
     }
 }
 
-/// What lines of our own begin with, in responses and beside them.
+/// Words that Tabwire's own lines begin with, in results and around them.
 const OWN_WORDS: [&str; 9] =
     ["error:", "hint:", "note:", "warning:", "next:", "cut:", "lost:", "<page ", "</page "];
 
-/// A short value on one line stands as it is; within a fence stands what has several lines, is long, has characters
-/// that are not seen, or words with which lines of our own begin.
+/// Returns a short value on one line unchanged. Puts a value in a fence if it is long, has several lines, has invisible
+/// characters, or contains a word that Tabwire's own lines begin with.
 pub(crate) fn value_text(heading: &str, text: &str) -> String {
     if is_plain(text) {
         text.to_owned()
@@ -250,7 +250,7 @@ mod tests {
     use crate::snapshot::enclose;
 
     #[test]
-    fn a_fence_is_taken_off_and_nothing_else() {
+    fn unfenced_removes_only_the_fence() {
         for body in ["", "one\n", "one\ntwo\n", "</page x>\n\nend\n"] {
             let fenced = enclose("https://example.org \"A\"", body);
             assert_eq!(BareValue::unfenced(&fenced).text, body.trim_end_matches('\n'), "{fenced}");
@@ -263,7 +263,7 @@ mod value_text_tests {
     use super::*;
 
     #[test]
-    fn a_value_cannot_pass_for_a_line_of_ours() {
+    fn value_that_imitates_tabwire_output_is_fenced() {
         for plain in ["", "42", "Example Domain", "https://a.test/?q=1", "日本 👩\u{301}", "An error, none"]
         {
             assert_eq!(value_text("value", plain), plain);
@@ -279,10 +279,10 @@ mod value_text_tests {
             "a\u{202e}b",
             &"x".repeat(201),
         ] {
-            let told = value_text("value", odd);
-            let word = told.strip_prefix("<page ").and_then(|rest| rest.get(..8)).expect("a fence");
-            assert!(told.ends_with(&format!("\n</page {word}>")) && told.contains(odd), "{told}");
-            assert_eq!(told.matches(word).count(), 2, "{told}");
+            let fenced = value_text("value", odd);
+            let word = fenced.strip_prefix("<page ").and_then(|rest| rest.get(..8)).expect("a fence");
+            assert!(fenced.ends_with(&format!("\n</page {word}>")) && fenced.contains(odd), "{fenced}");
+            assert_eq!(fenced.matches(word).count(), 2, "{fenced}");
         }
     }
 }

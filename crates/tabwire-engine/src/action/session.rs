@@ -1,7 +1,7 @@
 //! Actions on sessions: opening and closing, starting and stopping, session memory, leases of tabs.
 //!
-//! Their definitions stand in the registry beside the page actions. The daemon runs them, because they create and end
-//! the browsers that page actions run in.
+//! Their definitions are in the registry with those of the page actions. The daemon runs them, because they create and
+//! end the browsers that page actions run in.
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

@@ -1,17 +1,17 @@
-//! What somebody may have meant who wrote a name that does not exist. Knows only words.
+//! Suggests the name that a misspelt one most likely means.
 
-/// Finds the name that is most like a misspelt one; none when no name is.
+/// Finds the name most similar to a misspelt one; none if no name is similar.
 #[must_use]
 pub fn find_similar<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.to_ascii_lowercase().replace('-', "_");
     let word = plain(word);
     let distances = names.into_iter().map(|name| {
         let other = plain(name);
-        let is_begun = word.len() >= 3 && other.starts_with(&word);
+        let is_prefix = word.len() >= 3 && other.starts_with(&word);
         let distance = strsim::damerau_levenshtein(&word, &other);
-        (if is_begun { distance.min(1) } else { distance }, name)
+        (if is_prefix { distance.min(1) } else { distance }, name)
     });
-    // Every third letter may be wrong.
+    // One error per three letters.
     let most = (word.chars().count() / 3).max(1);
     distances
         .filter(|(distance, _)| *distance <= most)
@@ -24,7 +24,7 @@ mod tests {
     use super::find_similar;
 
     #[test]
-    fn a_slip_is_understood_and_another_word_is_not() {
+    fn similar_names_are_suggested_and_others_are_not() {
         let names = ["click", "dblclick", "tab_new", "tabs_list", "target", "screenshot"];
         let meant = |word| find_similar(word, names);
         assert_eq!(meant("clik"), Some("click"));

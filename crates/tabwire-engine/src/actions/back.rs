@@ -25,7 +25,7 @@ impl Action for Back {
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire back", "Go back one page."),
-        Example::new("tabwire back --wait-until commit", "Go back and do not wait until it has loaded."),
+        Example::new("tabwire back --wait-until commit", "Go back without waiting for the load."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
     type Output = NavigationResult;
@@ -37,6 +37,6 @@ impl Action for Back {
     async fn run(self, context: &Context) -> Result<NavigationResult, Failure> {
         let page = context.tab_page().await?;
         let arrival = page.go(HistoryDirection::Back, self.wait_until, context.deadline).await?;
-        NavigationResult::tell(&context.browser, &page, arrival, context.deadline).await
+        NavigationResult::read(&context.browser, &page, arrival, context.deadline).await
     }
 }

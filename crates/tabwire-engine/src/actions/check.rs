@@ -29,7 +29,7 @@ impl Action for Check {
     const NAME: &'static str = "check";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire check e5", "Tick a box that a snapshot called e5."),
+        Example::new("tabwire check e5", "Tick the box with the ref e5."),
         Example::new("tabwire check 'label=I agree'", "Tick the box with this label."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);

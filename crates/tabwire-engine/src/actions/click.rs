@@ -118,7 +118,8 @@ async fn await_tab(
         return Err(Failure::new(ErrorCode::NotActionable, message)
             .with_remedy("Only links open in new tabs. Click it without `new_tab`."));
     };
-    // Taken up at once, so that what it does first is seen; its loss is told when it is used.
+    // Attach at once, to see the tab's first requests and console lines. A tab that is lost fails the action that uses
+    // it.
     let _ = context.browser.page_for(&info.target_id).await;
     Ok(context.browser.tab_id_of_target(&info.target_id))
 }

@@ -1,4 +1,4 @@
-//! `clipboard`: reads, writes and pastes what is on the clipboard.
+//! `clipboard`: reads, writes and pastes the clipboard.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub(crate) struct Clipboard {
     target: OptionalTarget,
 }
 
-/// What is done with the clipboard.
+/// What to do with the clipboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
@@ -51,7 +51,7 @@ pub(crate) enum What {
 
 /// What was done with the clipboard.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Used {
+pub(crate) struct ClipboardResult {
     /// What was done.
     what: What,
     /// The clipboard's text, for `read`.
@@ -69,30 +69,30 @@ impl Action for Clipboard {
     const NAME: &'static str = "clipboard";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire clipboard read", "Print what is on the clipboard."),
+        Example::new("tabwire clipboard read", "Print the clipboard's text."),
         Example::new("tabwire clipboard write 'two words'", "Write a text to it."),
         Example::new("tabwire clipboard paste --target e4", "Paste it into a field."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State);
-    type Output = Used;
+    type Output = ClipboardResult;
 
     fn needs(&self) -> Needs {
-        // The clipboard holds what was copied last, on any site; it is reached through the page.
+        // The clipboard holds text that was copied on any site, so every site counts as read or written.
         Needs::every_site(&[Capability::Read, Capability::Act]).and(Capability::Act, Scope::Page)
     }
 
-    async fn run(self, context: &Context) -> Result<Used, Failure> {
+    async fn run(self, context: &Context) -> Result<ClipboardResult, Failure> {
         self.check()?;
         let page = context.page().await?;
         if let Some(text) = &self.text {
             granted(context, &page, "clipboard-write", "writeClipboard", json!({"text": text})).await?;
         }
         match self.what {
-            What::Write => Ok(self.used(None, None, Changes::default())),
+            What::Write => Ok(self.result(None, None, Changes::default())),
             What::Read => {
                 let text = granted(context, &page, "clipboard-read", "readClipboard", json!({})).await?;
                 let text = text.as_str().unwrap_or_default().to_owned();
-                Ok(self.used(Some(text), None, Changes::default()))
+                Ok(self.result(Some(text), None, Changes::default()))
             }
             What::Paste => {
                 let action = InputAction::on(context, &page);
@@ -102,7 +102,7 @@ impl Action for Clipboard {
                 let pasted = page.press_chords(&[Chord::primary('v')], 0, context.deadline).await;
                 drop(input);
                 let changes = action.settle(&element, pasted, json!({})).await?.changes;
-                Ok(self.used(None, element.label(), changes))
+                Ok(self.result(None, element.label(), changes))
             }
         }
     }
@@ -121,19 +121,19 @@ impl Clipboard {
         }
     }
 
-    fn used(&self, text: Option<String>, element: Option<String>, changes: Changes) -> Used {
-        Used { what: self.what, text, element, changes }
+    fn result(&self, text: Option<String>, element: Option<String>, changes: Changes) -> ClipboardResult {
+        ClipboardResult { what: self.what, text, element, changes }
     }
 }
 
-/// What the page's agent says of a permission.
+/// The page agent's report on a permission.
 #[derive(Deserialize)]
 struct Permission {
     state: String,
     origin: String,
 }
 
-/// Calls the page agent with a permission that is taken back afterwards unless it was there before.
+/// Grants a permission, calls the page agent, and revokes the permission unless the page had it before.
 async fn granted(
     context: &Context,
     page: &Page,
@@ -179,7 +179,7 @@ fn seen(text: &str) -> String {
     text.chars().filter(|letter| !is_unseen(*letter)).collect()
 }
 
-impl Render for Used {
+impl Render for ClipboardResult {
     fn render(&self) -> String {
         let first = match (self.what, &self.text, &self.element) {
             (What::Read, Some(text), _) if text.is_empty() => "the clipboard has no text".to_owned(),

@@ -1,4 +1,4 @@
-//! `console`: what the page wrote to its console.
+//! `console`: lists the lines of the page's console.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(crate) struct Console {
     levels: Vec<Level>,
 }
 
-/// How much of the console is wanted.
+/// Which lines to show.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct ConsoleArguments {
     /// All lines that are still kept, not only new ones.
@@ -51,7 +51,7 @@ pub(crate) struct ConsoleArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
-    /// Errors, failed assertions, and errors nobody caught.
+    /// Errors, failed assertions and uncaught errors.
     Error,
     /// Warnings.
     Warning,
@@ -80,7 +80,7 @@ impl Level {
 pub(crate) struct ConsoleLines {
     /// The lines, the oldest first.
     lines: Vec<ConsoleEntry>,
-    /// How many lines of each level the page has written since it was taken up or cleared.
+    /// How many lines of each level the page has written since Tabwire attached or the lines were cleared.
     counts: BTreeMap<String, u64>,
     /// New lines that are not in this result: above the limit, or no longer kept.
     left_out: u64,
@@ -107,7 +107,7 @@ impl Action for Console {
     }
 }
 
-/// Takes what is wanted of the console, and remembers what was told.
+/// Reads the requested lines and records that this reader has received them.
 pub(crate) async fn read_console(
     context: &Context,
     extent: ConsoleArguments,
@@ -121,7 +121,7 @@ pub(crate) async fn read_console(
     }
     let page = context.page().await?;
     let mut log = page.state().console();
-    let since = if extent.all { log.cleared() } else { log.told(reader) };
+    let since = if extent.all { log.cleared() } else { log.last_read(reader) };
     let dropped = log.dropped_since(since);
     let policy = page.session().policy();
     let (mut wanted, mut withheld) = (Vec::new(), OmittedSites::default());
@@ -135,14 +135,14 @@ pub(crate) async fn read_console(
     let skipped = wanted.len().saturating_sub(limit);
     let lines: Vec<ConsoleEntry> = wanted.into_iter().skip(skipped).collect();
     let counts = log.counts_for(policy);
-    log.tell(reader);
+    log.mark_read(reader);
     if extent.clear {
         log.clear();
     }
     Ok(ConsoleLines { lines, counts, left_out: dropped + u64::try_from(skipped).unwrap_or(u64::MAX) })
 }
 
-/// A line as it may be shown.
+/// A line with control and invisible characters removed.
 fn harmless(entry: &ConsoleEntry) -> ConsoleEntry {
     ConsoleEntry {
         number: entry.number,

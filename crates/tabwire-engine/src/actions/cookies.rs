@@ -1,6 +1,6 @@
 //! `cookies`: lists, shows, sets and clears cookies.
 
-mod wish;
+mod new_cookie;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ pub(crate) struct Cookies {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verb {
-    /// Show which there are.
+    /// List them.
     #[default]
     List,
     /// Show one with its value.
@@ -109,7 +109,7 @@ pub(crate) struct CookiesResult {
     verb: Verb,
     /// The cookies that were found, set or cleared.
     cookies: Vec<CookieView>,
-    /// How many cookies there are besides these.
+    /// How many cookies of other sites are not listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     others: Option<usize>,
 }
@@ -182,7 +182,7 @@ impl Cookies {
             return Err(bad("`domain`, `url` and `all` exclude each other.", "Give one of them."));
         }
         if let Some(url) = &self.url {
-            wish::web_address(url)?;
+            new_cookie::web_address(url)?;
         }
         match self.verb {
             Verb::List if self.name.is_some() => Err(bad("`list` takes no name.", "Use the verb `get`.")),

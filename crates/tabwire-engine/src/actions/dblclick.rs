@@ -16,7 +16,7 @@ use crate::settle::InputAction;
 
 /// Double-click an element.
 ///
-/// Waits for it and says what changed, as a click does.
+/// Waits for the element and reports what changed, like `click`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Dblclick {
     #[command(flatten)]
@@ -35,7 +35,7 @@ impl Action for Dblclick {
     const NAME: &'static str = "dblclick";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] =
-        &[Example::new("tabwire dblclick e9", "Click twice, as to open or to select a word.")];
+        &[Example::new("tabwire dblclick e9", "Double-click, e.g. to open an item or select a word.")];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
     type Output = ActionResult;
 

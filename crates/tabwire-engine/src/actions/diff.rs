@@ -1,4 +1,4 @@
-//! `diff`: what is different from the last snapshot, from a baseline, or from an earlier image.
+//! `diff`: compares the page with the last snapshot, a baseline file or an earlier screenshot.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use tabwire_image::limits::LONGEST_SIDE;
 use tabwire_image::{Difference, Encoding, Image, ImageError, Region};
 use tabwire_policy::{Capability, Needs, Scope};
 
-use super::screenshot::{photograph, pixels};
+use super::screenshot::{capture_png, pixels};
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
@@ -18,59 +18,59 @@ use crate::page::Page;
 use crate::read::PartArguments;
 use crate::snapshot::{Baseline, Comparison, Extent, SnapshotRequest, enclose, harmless_lines};
 
-/// Tell what is different from before: in the snapshot, or in an image of the page.
+/// Show what changed in the snapshot or in a screenshot of the page.
 ///
-/// `diff snapshot` compares with the last snapshot of this page, `diff snapshot FILE` with a baseline that was written
-/// by `diff snapshot --save FILE`. `diff screenshot FILE` compares with a PNG of `tabwire screenshot --output FILE`,
-/// taken of the same part, and writes an image in which what differs is red.
+/// `diff snapshot` compares with the last snapshot of this page, `diff snapshot FILE` with a baseline that `diff
+/// snapshot --save FILE` wrote. `diff screenshot FILE` compares with a PNG of `tabwire screenshot --output FILE`, taken
+/// of the same part, and writes an image that marks differences in red.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Diff {
-    /// What is compared.
+    /// What to compare.
     #[arg(value_enum)]
     what: What,
-    /// The file to compare with; a snapshot can do without.
+    /// The file to compare with; the last snapshot by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_read"))]
     baseline: Option<PathBuf>,
-    /// Write the snapshot as it is now to this file, to compare with it later.
+    /// Write the current snapshot to this file, as a baseline for later.
     #[arg(long, value_name = "PATH", conflicts_with = "baseline")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
     save: Option<PathBuf>,
-    /// How far colours may be apart and still be the same, 0 to 1; 0.1 unless told.
+    /// The colour difference that is ignored, 0 to 1; 0.1 by default.
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     threshold: Option<f64>,
-    /// Compare an image of the whole page, not only of what is in view.
+    /// Compare the full page instead of the viewport.
     #[arg(long, conflicts_with = "target")]
     #[serde(default)]
     full_page: bool,
-    /// Compare an image of this element: a ref, a CSS selector, or another target.
+    /// Compare this element: a ref, a CSS selector, or another target.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
     target: Option<String>,
-    /// Where the image of the difference goes; a place of our own unless told.
+    /// The file for the image of the differences; a new one in Tabwire's data directory by default.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
     output: Option<PathBuf>,
 }
 
-/// What is compared.
+/// What to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
-    /// What is on the page, as `snapshot` tells it.
+    /// The page's snapshot.
     Snapshot,
-    /// What the page looks like.
+    /// A screenshot of the page.
     Screenshot,
 }
 
-/// What is different.
+/// The result of a comparison.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "lowercase")]
-pub(crate) enum Compared {
+pub(crate) enum DiffResult {
     /// A baseline was written.
     Saved {
         /// The file.
@@ -79,39 +79,39 @@ pub(crate) enum Compared {
         lines: usize,
     },
     /// Snapshots.
-    Snapshot(SnapshotChange),
+    Snapshot(SnapshotDifference),
     /// Images.
-    Screenshot(ImageChange),
+    Screenshot(ImageDifference),
 }
 
-/// How two snapshots differ.
+/// The differences of two snapshots.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct SnapshotChange {
-    /// Whether nothing is different.
+pub(crate) struct SnapshotDifference {
+    /// Whether there is no difference.
     same: bool,
-    /// What is new (+), gone (-) or different (~), a line each; none when nearly everything is.
+    /// New (+), removed (-) and changed (~) elements, a line each; absent if nearly everything changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Vec<String>>,
 }
 
-/// How two images differ.
+/// The differences of two images.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct ImageChange {
-    /// Whether nothing is different.
+pub(crate) struct ImageDifference {
+    /// Whether there is no difference.
     same: bool,
-    /// Pixels that are different.
+    /// How many pixels differ.
     changed_pixels: u64,
-    /// The part of all pixels that is different, 0 to 1.
+    /// The share of all pixels that differ, 0 to 1.
     ratio: f64,
     /// Width and height of the baseline.
     baseline_size: (u32, u32),
-    /// Width and height of the page's image now; when they are not the baseline's, what only one has is different.
+    /// Width and height of the page's image now. Pixels that only one of the images has count as different.
     size: (u32, u32),
-    /// Where something is different, the largest parts first: x, y, width, height in pixels.
+    /// The areas that differ, the largest first: x, y, width, height in pixels.
     boxes: Vec<(u32, u32, u32, u32)>,
-    /// An image of the difference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    picture: Option<PathBuf>,
+    /// The image of the differences.
+    #[serde(rename = "picture", skip_serializing_if = "Option::is_none")]
+    image: Option<PathBuf>,
 }
 
 impl Action for Diff {
@@ -119,15 +119,12 @@ impl Action for Diff {
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire diff snapshot", "See what changed since the last snapshot."),
-        Example::new(
-            "tabwire diff snapshot --save before.txt",
-            "Keep the snapshot as it is now, to compare with it later.",
-        ),
-        Example::new("tabwire diff snapshot before.txt", "Compare with what was kept."),
-        Example::new("tabwire diff screenshot before.png -o difference.png", "Compare pictures."),
+        Example::new("tabwire diff snapshot --save before.txt", "Save the current snapshot as a baseline."),
+        Example::new("tabwire diff snapshot before.txt", "Compare with the baseline."),
+        Example::new("tabwire diff screenshot before.png -o difference.png", "Compare screenshots."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
-    type Output = Compared;
+    type Output = DiffResult;
 
     fn needs(&self) -> Needs {
         let writes = self.save.is_some() || self.output.is_some() || self.what == What::Screenshot;
@@ -138,7 +135,7 @@ impl Action for Diff {
         )
     }
 
-    async fn run(self, context: &Context) -> Result<Compared, Failure> {
+    async fn run(self, context: &Context) -> Result<DiffResult, Failure> {
         let tolerance = self.check()?;
         let page = context.page().await?;
         match (self.what, &self.baseline) {
@@ -147,68 +144,69 @@ impl Action for Diff {
                 None => compare_last(context, &page).await,
             },
             (What::Snapshot, Some(path)) => compare_baseline(context, &page, path).await,
-            (What::Screenshot, Some(path)) => self.compare_pictures(context, &page, path, tolerance).await,
-            (What::Screenshot, None) => Err(no_picture()),
+            (What::Screenshot, Some(path)) => self.compare_screenshots(context, &page, path, tolerance).await,
+            (What::Screenshot, None) => Err(no_baseline()),
         }
     }
 }
 
-fn no_picture() -> Failure {
-    Failure::new(ErrorCode::BadArgs, "There is no picture to compare with.").with_remedy(Remedy::new(
+fn no_baseline() -> Failure {
+    Failure::new(ErrorCode::BadArgs, "`baseline` is required for a screenshot.").with_remedy(Remedy::new(
         "Write one with {}, and give its path.",
         [Step::action("screenshot").with("output", "FILE")],
     ))
 }
 
 impl Diff {
-    /// Refuses what cannot be meant, and gives how far colours may be apart.
+    /// Rejects parameters that exclude each other, and returns the colour tolerance, 0 to 255.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
     fn check(&self) -> Result<u8, Failure> {
         let bad = |message: &str| Err(Failure::new(ErrorCode::BadArgs, message));
-        let for_pictures =
+        let for_screenshots =
             self.threshold.is_some() || self.full_page || self.target.is_some() || self.output.is_some();
         match self.what {
-            What::Snapshot if for_pictures => {
-                return bad("threshold, full_page, target and output are for pictures: `diff screenshot`.");
+            What::Snapshot if for_screenshots => {
+                return bad("`threshold`, `full_page`, `target` and `output` are only for `screenshot`.");
             }
             What::Snapshot if self.save.is_some() && self.baseline.is_some() => {
-                return bad("A baseline is either compared with or saved.");
+                return bad("`baseline` and `save` exclude each other.");
             }
             What::Screenshot if self.save.is_some() => {
                 return bad("`save` is only for snapshots; `screenshot` writes an image file.");
             }
-            What::Screenshot if self.baseline.is_none() => return Err(no_picture()),
+            What::Screenshot if self.baseline.is_none() => return Err(no_baseline()),
             _ => {}
         }
         match self.threshold.unwrap_or(0.1) {
             threshold if (0.0..=1.0).contains(&threshold) => Ok((threshold * 255.0).round() as u8),
-            _ => bad("A threshold goes from 0 to 1."),
+            _ => bad("`threshold` must be 0 to 1."),
         }
     }
 
-    async fn compare_pictures(
+    async fn compare_screenshots(
         &self,
         context: &Context,
         page: &Page,
         path: &Path,
         tolerance: u8,
-    ) -> Result<Compared, Failure> {
+    ) -> Result<DiffResult, Failure> {
         let before = context.files.read(path)?;
-        if let Some(wish) = &self.output {
-            context.files.check_output(wish)?;
+        if let Some(output) = &self.output {
+            context.files.check_output(output)?;
         }
         let part = PartArguments { target: self.target.clone(), nth: None };
-        let (png, seen) = photograph(context, page, part, self.full_page).await?;
+        let (png, seen) = capture_png(context, page, part, self.full_page).await?;
         let work = move || compare(&before, &png, seen, tolerance);
         let worked = tokio::task::spawn_blocking(work).await;
-        let lost = |error| Failure::new(ErrorCode::Internal, format!("The pictures were lost: {error}."));
+        let lost =
+            |error| Failure::new(ErrorCode::Internal, format!("Comparing the images failed: {error}."));
         let found = worked.map_err(lost)?.map_err(|error| {
             Failure::new(ErrorCode::BadArgs, error.to_string()).with_remedy(Remedy::new(
                 "The baseline must be a PNG, as {} writes it.",
                 [Step::action("screenshot").with("output", "FILE.png")],
             ))
         })?;
-        let picture = match found.file {
+        let image = match found.file {
             Some(file) => Some(context.files.write(
                 FileKind::Screenshot,
                 self.output.as_deref(),
@@ -218,14 +216,14 @@ impl Diff {
             None => None,
         };
         let Difference { changed, total, regions, .. } = found.difference;
-        Ok(Compared::Screenshot(ImageChange {
+        Ok(DiffResult::Screenshot(ImageDifference {
             same: changed == 0,
             changed_pixels: changed,
             ratio: ratio(changed, total),
             baseline_size: found.before,
             size: found.now,
             boxes: regions.iter().map(|Region { x, y, width, height }| (*x, *y, *width, *height)).collect(),
-            picture,
+            image,
         }))
     }
 }
@@ -234,14 +232,14 @@ struct Found {
     difference: Difference,
     before: (u32, u32),
     now: (u32, u32),
-    /// The image of the difference, if there is one.
+    /// The image of the differences, if there are any.
     file: Option<Vec<u8>>,
 }
 
-/// Compares in the baseline's own scale: every pixel of the screen, or shrunk as screenshots are.
+/// Compares in the baseline's scale: device pixels, or scaled down as screenshots are by default.
 fn compare(before: &[u8], now: &[u8], seen: Rectangle, tolerance: u8) -> Result<Found, ImageError> {
     let (before, mut now) = (Image::from_png(before)?, Image::from_png(now)?);
-    let size = |picture: &Image| (picture.width(), picture.height());
+    let size = |image: &Image| (image.width(), image.height());
     if size(&before) != size(&now) {
         let (width, height) = (pixels(seen.width).min(now.width()), pixels(seen.height).min(now.height()));
         let (width, height) = Image::size_within(width, height, LONGEST_SIDE);
@@ -252,8 +250,8 @@ fn compare(before: &[u8], now: &[u8], seen: Rectangle, tolerance: u8) -> Result<
     Ok(Found { before: size(&before), now: size(&now), difference, file })
 }
 
-/// A share of a whole, rounded to a millionth.
-#[expect(clippy::cast_precision_loss, reason = "pictures have far fewer pixels than that matters for")]
+/// A ratio, rounded to six digits.
+#[expect(clippy::cast_precision_loss, reason = "images have fewer than 2^52 pixels")]
 fn ratio(part: u64, whole: u64) -> f64 {
     (part as f64 / whole.max(1) as f64 * 1e6).round() / 1e6
 }
@@ -264,18 +262,18 @@ async fn present(context: &Context, page: &Page) -> Result<Baseline, Failure> {
     Ok(Baseline::of(&snapshot))
 }
 
-async fn save(context: &Context, page: &Page, path: &Path) -> Result<Compared, Failure> {
+async fn save(context: &Context, page: &Page, path: &Path) -> Result<DiffResult, Failure> {
     context.files.check_output(path)?;
     let now = present(context, page).await?;
     let text = now.to_text();
     let path = context.files.write(FileKind::Capture, Some(path), "baseline.txt", text.as_bytes())?;
-    Ok(Compared::Saved { path, lines: now.length() })
+    Ok(DiffResult::Saved { path, lines: now.length() })
 }
 
-async fn compare_baseline(context: &Context, page: &Page, path: &Path) -> Result<Compared, Failure> {
+async fn compare_baseline(context: &Context, page: &Page, path: &Path) -> Result<DiffResult, Failure> {
     let content = context.files.read(path)?;
     let before = std::str::from_utf8(&content).ok().and_then(Baseline::parse).ok_or_else(|| {
-        let message = format!("{} is no baseline of a snapshot.", path.display());
+        let message = format!("{} is not a snapshot baseline.", path.display());
         Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
             "Write one with {}.",
             [Step::action("diff").with("what", "snapshot").with("save", "FILE")],
@@ -284,10 +282,10 @@ async fn compare_baseline(context: &Context, page: &Page, path: &Path) -> Result
     let now = present(context, page).await?;
     let changes = before.changes_to(&now);
     let same = changes.as_ref().is_some_and(Vec::is_empty);
-    Ok(Compared::Snapshot(SnapshotChange { same, changes }))
+    Ok(DiffResult::Snapshot(SnapshotDifference { same, changes }))
 }
 
-async fn compare_last(context: &Context, page: &Page) -> Result<Compared, Failure> {
+async fn compare_last(context: &Context, page: &Page) -> Result<DiffResult, Failure> {
     let request = SnapshotRequest::default();
     let (snapshot, request) = page.view(request, None, context.deadline).await?;
     let mut refs = page.refs();
@@ -305,19 +303,19 @@ async fn compare_last(context: &Context, page: &Page) -> Result<Compared, Failur
             (false, changes.map(|text| text.lines().map(str::to_owned).collect()))
         }
     };
-    Ok(Compared::Snapshot(SnapshotChange { same, changes }))
+    Ok(DiffResult::Snapshot(SnapshotDifference { same, changes }))
 }
 
-impl Render for Compared {
+impl Render for DiffResult {
     fn render(&self) -> String {
         match self {
             Self::Saved { path, lines } => format!("{}\n{lines} lines", path.display()),
-            Self::Snapshot(SnapshotChange { same: true, .. }) => "nothing is different".to_owned(),
-            Self::Snapshot(SnapshotChange { changes: None, .. }) => {
+            Self::Snapshot(SnapshotDifference { same: true, .. }) => "nothing is different".to_owned(),
+            Self::Snapshot(SnapshotDifference { changes: None, .. }) => {
                 "nearly everything is different; use `snapshot`".to_owned()
             }
-            Self::Snapshot(SnapshotChange { changes: Some(changes), .. }) => {
-                // A baseline comes from a file: nobody knows who wrote it.
+            Self::Snapshot(SnapshotDifference { changes: Some(changes), .. }) => {
+                // Fence the lines: a baseline file can contain text of any origin.
                 let body = harmless_lines(&format!("{}\n", changes.join("\n")));
                 enclose("what is different", &body).trim_end().to_owned()
             }
@@ -326,7 +324,7 @@ impl Render for Compared {
     }
 }
 
-impl ImageChange {
+impl ImageDifference {
     fn render(&self) -> String {
         let mut lines = Vec::new();
         if self.size != self.baseline_size {
@@ -340,7 +338,7 @@ impl ImageChange {
         }
         let parts = self.boxes.iter().map(|(x, y, width, height)| format!("at {x},{y}: {width}x{height}"));
         lines.extend(parts);
-        lines.extend(self.picture.iter().map(|path| path.display().to_string()));
+        lines.extend(self.image.iter().map(|path| path.display().to_string()));
         lines.join("\n")
     }
 }

@@ -1,4 +1,4 @@
-//! `download_file`: saves what an address or an element leads to, and answers when the whole file is there.
+//! `download_file`: downloads a file by its URL or by clicking an element, and returns when it is complete.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,13 +24,12 @@ use crate::limits::{DOWNLOAD_BEGINS, DOWNLOAD_BYTES};
 use crate::page::Page;
 use crate::settle::InputAction;
 
-/// Download a file, by its address or by clicking an element.
+/// Download a file by its URL, or by clicking an element.
 ///
-/// An address is fetched by the browser with its cookies, in no tab that anybody sees. The response comes when the whole
-/// file is in its place.
+/// The browser fetches a URL with its cookies, in a hidden tab. Returns when the file is complete.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct DownloadFile {
-    /// An address (http, https, data, blob), or an element to click: a ref (e12), a CSS selector, text=, role=, ….
+    /// A URL (http, https, data, blob), or an element to click: a ref (e12), a CSS selector, text=, role=, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target_or_url"))]
     target: Option<String>,
@@ -38,43 +37,43 @@ pub(crate) struct DownloadFile {
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nth: Option<u32>,
-    /// An address, which may be relative to the page's.
+    /// A URL; relative to the page's URL if it has no scheme.
     #[arg(long, value_name = "URL", conflicts_with_all = ["target", "nth"])]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "url"))]
     url: Option<String>,
-    /// Where to put it: a file that is not there yet, or a directory, below a declared root. Left out: our own
-    /// directory.
+    /// The file to write, which must not exist, or a directory, below a declared root; Tabwire's data directory by
+    /// default.
     #[arg(long, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
     path: Option<PathBuf>,
-    /// Give up when the file is larger; 256 MiB if left out.
+    /// The maximum size; 256 MiB by default.
     #[arg(long, value_name = "BYTES")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_bytes: Option<u64>,
 }
 
-/// A file that was downloaded.
+/// A downloaded file.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Downloaded {
+pub(crate) struct DownloadResult {
     #[serde(flatten)]
     download: Download,
 }
 
-/// What is to be downloaded.
-enum Wanted {
-    Address(String),
+/// What to download.
+enum DownloadSource {
+    Url(String),
     Element(TargetArguments),
 }
 
-/// Cancels a download that nobody waits for any more.
-struct Waiting<'a> {
+/// Cancels the download when the action that waits for it ends early.
+struct CancelOnDrop<'a> {
     context: &'a Context,
     guid: &'a str,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         let is_over =
             self.context.browser.downloads().log().entries().find(self.guid).is_none_or(Download::is_over);
@@ -88,27 +87,28 @@ impl Action for DownloadFile {
     const NAME: &'static str = "download_file";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire download-file e8", "Click a link and keep what it downloads.").in_skill(),
+        Example::new("tabwire download-file e8", "Click a link and save the file that it downloads.")
+            .in_skill(),
         Example::new(
             "tabwire download-file --url /report.pdf --path report.pdf",
-            "Fetch an address with the page's login.",
+            "Fetch a URL with the page's cookies.",
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
         .described("Download a file by its URL, or by clicking an element")
         .with_timeout();
-    type Output = Downloaded;
+    type Output = DownloadResult;
 
     fn needs(&self) -> Needs {
         let page = Needs::page(Capability::Download);
         match self.wanted() {
-            Ok(Wanted::Address(url)) if url.starts_with("data:") || url.starts_with("blob:") => page,
-            Ok(Wanted::Address(url)) => page.and(Capability::Download, Scope::Url(url)),
-            Ok(Wanted::Element(_)) | Err(_) => page.and(Capability::Act, Scope::Page),
+            Ok(DownloadSource::Url(url)) if url.starts_with("data:") || url.starts_with("blob:") => page,
+            Ok(DownloadSource::Url(url)) => page.and(Capability::Download, Scope::Url(url)),
+            Ok(DownloadSource::Element(_)) | Err(_) => page.and(Capability::Act, Scope::Page),
         }
     }
 
-    async fn run(self, context: &Context) -> Result<Downloaded, Failure> {
+    async fn run(self, context: &Context) -> Result<DownloadResult, Failure> {
         let wanted = self.wanted()?;
         if let Some(path) = &self.path {
             context.files.check_output(path)?;
@@ -117,44 +117,42 @@ impl Action for DownloadFile {
         let downloads = context.browser.downloads();
         let _borrowed = downloads.borrow_downloads(&context.files);
         let download = match wanted {
-            Wanted::Element(target) => self.click(context, &page, &target).await?,
-            Wanted::Address(address) => {
-                let address: Address =
-                    page.call("resolveUrl", &json!({"url": address}), context.deadline).await?;
-                match address.url.split_once(':').map(|(scheme, _)| scheme) {
-                    Some("http" | "https") => self.fetch(context, &page, &address.url).await?,
-                    Some("data" | "blob") => self.save(context, &page, &address.url).await?,
-                    _ => return Err(bad_address(&address.url)),
+            DownloadSource::Element(target) => self.click(context, &page, &target).await?,
+            DownloadSource::Url(url) => {
+                let resolved: ResolvedUrl =
+                    page.call("resolveUrl", &json!({"url": url}), context.deadline).await?;
+                match resolved.url.split_once(':').map(|(scheme, _)| scheme) {
+                    Some("http" | "https") => self.fetch(context, &page, &resolved.url).await?,
+                    Some("data" | "blob") => self.save(context, &page, &resolved.url).await?,
+                    _ => return Err(bad_scheme(&resolved.url)),
                 }
             }
         };
-        let Some(path) = self.path else { return Ok(Downloaded { download }) };
+        let Some(path) = self.path else { return Ok(DownloadResult { download }) };
         let put = downloads.put(&download.guid, Arc::clone(&context.files), path).await?;
-        Ok(Downloaded { download: Download { path: Some(put.display().to_string()), ..download } })
+        Ok(DownloadResult { download: Download { path: Some(put.display().to_string()), ..download } })
     }
 }
 
-/// An address as the page understands it.
+/// An absolute URL.
 #[derive(Deserialize)]
-struct Address {
+struct ResolvedUrl {
     url: String,
 }
 
 impl DownloadFile {
-    fn wanted(&self) -> Result<Wanted, Failure> {
+    fn wanted(&self) -> Result<DownloadSource, Failure> {
         let is_address = |text: &str| {
             ["http://", "https://", "data:", "blob:"].iter().any(|scheme| text.starts_with(scheme))
         };
         match (&self.target, &self.url) {
-            (Some(target), None) if is_address(target) => Ok(Wanted::Address(target.clone())),
+            (Some(target), None) if is_address(target) => Ok(DownloadSource::Url(target.clone())),
             (Some(target), None) => {
-                Ok(Wanted::Element(TargetArguments { target: target.clone(), nth: self.nth }))
+                Ok(DownloadSource::Element(TargetArguments { target: target.clone(), nth: self.nth }))
             }
-            (None, Some(url)) => Ok(Wanted::Address(url.clone())),
-            _ => {
-                Err(Failure::new(ErrorCode::BadArgs, "Either an element or an address is to be downloaded.")
-                    .with_remedy("Give a ref such as e12, a selector or a URL."))
-            }
+            (None, Some(url)) => Ok(DownloadSource::Url(url.clone())),
+            _ => Err(Failure::new(ErrorCode::BadArgs, "An element or a URL is required.")
+                .with_remedy("Give a ref such as e12, a selector or a URL.")),
         }
     }
 
@@ -162,7 +160,7 @@ impl DownloadFile {
         self.max_bytes.unwrap_or(DOWNLOAD_BYTES)
     }
 
-    /// Clicks and waits for what comes of it.
+    /// Clicks the element and waits for the download that the click starts.
     async fn click(
         &self,
         context: &Context,
@@ -174,7 +172,7 @@ impl DownloadFile {
         let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
         let point = element.info.point;
         let clicking = Click::at(point);
-        // Large files are stopped while the click settles.
+        // Set the size limit while the click still settles, so that a large file stops early.
         let begun = async {
             let until =
                 Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));
@@ -190,19 +188,19 @@ impl DownloadFile {
                 return Err(dialog.to_failure());
             }
             if changes.navigated && changes.downloads.is_empty() {
-                return Err(not_downloaded("the page went elsewhere instead")
-                    .with_remedy("Download what it shows by its URL."));
+                return Err(not_downloaded("the page navigated instead")
+                    .with_remedy("Download the new page by its URL."));
             }
             Ok(())
         };
         let (begun, ()) = tokio::try_join!(page.unless_blocked(async { Ok(begun.await) }), clicked)?;
         let begun = begun.ok_or_else(|| {
-            not_downloaded(&format!("nothing came of the click on {}", element.description()))
+            not_downloaded(&format!("the click on {} started no download", element.description()))
         })?;
         self.finish(context, page, &begun.guid).await
     }
 
-    /// Fetches an address in a tab of our own.
+    /// Fetches a URL in a hidden tab.
     async fn fetch(&self, context: &Context, page: &Page, url: &str) -> Result<Download, Failure> {
         let story = StartedDownloads::begin(&context.browser);
         let jar = context.browser.context_of(page.target());
@@ -212,7 +210,7 @@ impl DownloadFile {
         self.await_begun(context, page, &story, &frame).await
     }
 
-    /// Saves what only the page itself can read.
+    /// Saves a `data:` or `blob:` URL, which only the page itself can read.
     async fn save(&self, context: &Context, page: &Page, url: &str) -> Result<Download, Failure> {
         let story = StartedDownloads::begin(&context.browser);
         let () = page.call("downloadUrl", &json!({"url": url}), context.deadline).await?;
@@ -230,14 +228,14 @@ impl DownloadFile {
             Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));
         let begun =
             page.unless_blocked(async { Ok(story.first_in(frame, &context.browser, until).await) }).await?;
-        let begun = begun.ok_or_else(|| not_downloaded("the browser told of none"))?;
+        let begun = begun.ok_or_else(|| not_downloaded("the browser reported no download"))?;
         context.browser.downloads().limit(&begun.guid, self.limit());
         self.finish(context, page, &begun.guid).await
     }
 
-    /// Waits until the whole file is there.
+    /// Waits until the file is complete.
     async fn finish(&self, context: &Context, page: &Page, guid: &str) -> Result<Download, Failure> {
-        let waiting = Waiting { context, guid };
+        let waiting = CancelOnDrop { context, guid };
         let ended = await_end(&context.browser, guid, context.deadline);
         let ended = page.unless_blocked(async { Ok(ended.await) }).await?;
         let Some(download) = ended else {
@@ -257,10 +255,10 @@ impl DownloadFile {
             .with_remedy(Remedy::new("Try again; raise {} for a larger file.", [Step::argument("max_bytes")]))
         };
         if download.state == DownloadState::Failed {
-            return Err(failed(download.reason.clone().unwrap_or_else(|| "it broke off".to_owned())));
+            return Err(failed(download.reason.clone().unwrap_or_else(|| "it was interrupted".to_owned())));
         }
         if download.bytes > self.limit() {
-            // It was there before it could be stopped.
+            // The file was complete before the size limit could stop it.
             context.browser.downloads().discard(guid);
             return Err(failed(size_reason(download.bytes, self.limit())));
         }
@@ -268,13 +266,13 @@ impl DownloadFile {
     }
 }
 
-fn bad_address(url: &str) -> Failure {
+fn bad_scheme(url: &str) -> Failure {
     let scheme = url.split(':').next().unwrap_or_default();
-    Failure::new(ErrorCode::BadArgs, format!("An address of the kind {scheme:?} cannot be downloaded."))
-        .with_remedy("Give an http, https, data or blob address.")
+    Failure::new(ErrorCode::BadArgs, format!("A URL with the scheme {scheme:?} cannot be downloaded."))
+        .with_remedy("Give an http, https, data or blob URL.")
 }
 
-impl Render for Downloaded {
+impl Render for DownloadResult {
     fn render(&self) -> String {
         format!("downloaded {}", self.download.line())
     }

@@ -1,4 +1,4 @@
-//! `downloads`: what has been downloaded in this session.
+//! `downloads`: lists the session's downloads.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use crate::action::context::Context;
 use crate::action::{Action, Column, Effect, Example, Render, ResultTable, ToolGroup, ToolOptions};
 use crate::download::log::Download;
 
-/// List what has been downloaded: complete, under way and failed.
+/// List the session's downloads: complete, running and failed.
 ///
-/// Whatever a page downloads is kept in a directory of Tabwire's own, under a name that does no harm.
+/// Downloads of pages go to Tabwire's data directory. Unsafe characters in file names are replaced.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Downloads {}
 
@@ -20,7 +20,7 @@ pub(crate) struct Downloads {}
 pub(crate) struct DownloadList {
     /// The downloads, oldest first.
     downloads: Vec<Download>,
-    /// How many older ones are not listed any more.
+    /// How many older ones are no longer listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     forgotten: Option<u64>,
 }
@@ -29,7 +29,7 @@ impl Action for Downloads {
     const NAME: &'static str = "downloads";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] =
-        &[Example::new("tabwire downloads", "List what has been downloaded, and where it is.")];
+        &[Example::new("tabwire downloads", "List the downloads and their paths.")];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files);
     const TABLE: Option<ResultTable> = Some(ResultTable {
         rows: "downloads",
@@ -41,8 +41,8 @@ impl Action for Downloads {
             Column::new("FILE", "path"),
             Column::new("REASON", "reason"),
         ],
-        empty: "nothing has been downloaded",
-        notes: &[("forgotten", "older ones are not listed any more")],
+        empty: "no downloads",
+        notes: &[("forgotten", "older ones are no longer listed")],
     });
     type Output = DownloadList;
 
@@ -52,7 +52,7 @@ impl Action for Downloads {
 
     async fn run(self, context: &Context) -> Result<DownloadList, Failure> {
         if context.tab.is_some() {
-            // Downloads are the session's, but a tab that is not there is a mistake all the same.
+            // The list belongs to the session, but a tab id that does not exist is still an error.
             context.page().await?;
         }
         let entries = context.browser.downloads().log().entries();
@@ -66,7 +66,7 @@ impl Action for Downloads {
 impl Render for DownloadList {
     fn render(&self) -> String {
         if self.downloads.is_empty() {
-            return "nothing has been downloaded".to_owned();
+            return "no downloads".to_owned();
         }
         let mut lines: Vec<String> =
             self.forgotten.iter().map(|count| format!("({count} older ones)")).collect();

@@ -17,8 +17,8 @@ use crate::settle::InputAction;
 
 /// Drag an element onto another one, or by a distance.
 ///
-/// Presses, moves in steps and lets go as a hand would. Works with the browser's own drag and drop and with pages
-/// that follow the mouse.
+/// Presses, moves in steps and releases the mouse. Works with HTML drag and drop and with pages that handle mouse
+/// events.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Drag {
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(crate) struct Drag {
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     to_nth: Option<u32>,
-    /// Where on that element, from its top left: X,Y.
+    /// The point in that element, from its top left: X,Y.
     #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     to_position: Option<(f64, f64)>,
@@ -46,17 +46,17 @@ pub(crate) struct Drag {
     pointing: PointingArguments,
 }
 
-/// What was dragged and what became of it.
+/// The result of a drag.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Dragged {
+pub(crate) struct DragResult {
     /// The element that was dragged.
     element: String,
     /// The element it was dropped on.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
-    /// Whether it was the browser's own drag and drop (with data), not only moves of the mouse.
+    /// Whether it was HTML drag and drop (with data), not only mouse moves.
     native: bool,
-    /// What the page did with what was dropped: `move`, `copy`, `link`, or `none` when nothing took it.
+    /// The drop effect: `move`, `copy`, `link`, or `none` if no element accepted the drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     effect: Option<String>,
     /// What changed.
@@ -72,13 +72,13 @@ impl Action for Drag {
         Example::new("tabwire drag e3 --by 120,0", "Drag a slider 120 pixels to the right."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
-    type Output = Dragged;
+    type Output = DragResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Dragged, Failure> {
+    async fn run(self, context: &Context) -> Result<DragResult, Failure> {
         let destination = self.destination()?;
         let action = InputAction::start(context).await?;
         let page = action.page().clone();
@@ -108,7 +108,7 @@ impl Action for Drag {
                 to
             }
             Err(failure) => {
-                dragging.give_up().await;
+                dragging.cancel().await;
                 return Err(failure);
             }
         };
@@ -117,7 +117,7 @@ impl Action for Drag {
         let native = dragged.as_ref().is_ok_and(|native| *native);
         let effect = if native { end_of_drag(context, &page, &element).await } else { None };
         let changes = action.settle(&element, dragged.map(|_| ()), json!({})).await?.changes;
-        Ok(Dragged { element: element.description(), to: dropped_on, native, effect, changes })
+        Ok(DragResult { element: element.description(), to: dropped_on, native, effect, changes })
     }
 }
 
@@ -138,7 +138,7 @@ impl Drag {
         }
     }
 
-    /// Makes sure that the element to drop on is there before anything is pressed.
+    /// Finds the element to drop on before the mouse button is pressed.
     async fn find_destination(
         &self,
         context: &Context,
@@ -158,7 +158,7 @@ impl Drag {
         request
     }
 
-    /// Where to let go, looked at when the button is held: finding the first element may have scrolled the page.
+    /// The point to release at. Measured while the button is held: preparing the dragged element may scroll the page.
     async fn end_of(
         &self,
         context: &Context,
@@ -176,7 +176,7 @@ impl Drag {
     }
 }
 
-/// What the page did with what was dropped. A page that went elsewhere does not say.
+/// The drop effect; none if the page navigated.
 async fn end_of_drag(context: &Context, page: &Page, element: &Element) -> Option<String> {
     page.call_in::<Option<String>>(&element.frame, "dragEnd", &json!({}), context.deadline)
         .await
@@ -184,14 +184,14 @@ async fn end_of_drag(context: &Context, page: &Page, element: &Element) -> Optio
         .flatten()
 }
 
-impl Render for Dragged {
+impl Render for DragResult {
     fn render(&self) -> String {
         let mut lines = vec![match &self.to {
             Some(to) => format!("dragged {} onto {to}", self.element),
             None => format!("dragged {}", self.element),
         }];
         match self.effect.as_deref() {
-            Some("none") => lines.push("nothing took what was dropped".to_owned()),
+            Some("none") => lines.push("no element accepted the drop".to_owned()),
             Some(effect) => lines.push(format!("dropped: {effect}")),
             None => {}
         }

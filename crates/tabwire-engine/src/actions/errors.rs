@@ -1,4 +1,4 @@
-//! `errors`: what went wrong in the page's scripts.
+//! `errors`: lists the errors of the page's scripts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `eval`: runs JavaScript of the caller's in the page's own world.
+//! `eval`: runs JavaScript of the caller in the page's main world.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,16 +18,16 @@ use crate::page::evaluate::{EvalValue, EvaluateResponse};
 
 /// Run JavaScript in the page and print the result.
 ///
-/// An expression, or a function that is called: `() => document.title`; with --element it is given the element:
-/// `eval "e => e.value" --element e12`. Promises are awaited. A result that is a string is printed as it is, within
-/// a fence if it has several lines or is long; with --raw never. Anything else is printed as JSON.
+/// Takes an expression, or a function to call: `() => document.title`. With --element the function gets the element:
+/// `eval "e => e.value" --element e12`. Promises are awaited. Strings are printed as they are, inside a fence if they
+/// are long or have several lines, and without a fence with --raw. Other values are printed as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Eval {
     /// An expression, or a function such as `() => document.title`.
     #[arg(allow_hyphen_values = true)]
     #[schemars(extend("x-carries" = "code"))]
     expression: String,
-    /// An element to work on, as for click: the function's argument, `element` in an expression.
+    /// An element: the function's argument, or `element` in an expression.
     #[arg(long, alias = "ref", alias = "target", value_name = "TARGET")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
@@ -38,18 +38,18 @@ pub(crate) struct Eval {
     nth: Option<u32>,
 }
 
-/// What an evaluation came to.
+/// The result of an evaluation.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct EvalResult {
     /// The tab it ran in.
     #[schemars(with = "String")]
     tab: TabId,
-    /// The value; `null` for what JSON cannot carry.
+    /// The value; `null` if JSON cannot represent it.
     value: Value,
-    /// What JSON cannot carry, as text: `undefined`, `NaN`, a function.
+    /// A value that JSON cannot represent, as text: `undefined`, `NaN`, a function.
     #[serde(skip_serializing_if = "Option::is_none")]
     described: Option<String>,
-    /// How many bytes the whole result has, when it was cut.
+    /// The size of the whole result in bytes, if it was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut_from_bytes: Option<usize>,
 }
@@ -58,11 +58,11 @@ impl Action for Eval {
     const NAME: &'static str = "eval";
     const EFFECT: Effect = Effect::Eval;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire eval document.title", "Print what an expression comes to.").in_skill(),
-        Example::new("tabwire eval 'e => e.value' --element e12", "Give an element to a function."),
+        Example::new("tabwire eval document.title", "Print the value of an expression.").in_skill(),
+        Example::new("tabwire eval 'e => e.value' --element e12", "Call a function with an element."),
         Example::new(
-            "tabwire eval 'fetch(\"/api/me\").then(answer => answer.json())' --json",
-            "Await a promise; the answer as JSON.",
+            "tabwire eval 'fetch(\"/api/me\").then(response => response.json())' --json",
+            "Await a promise and print the result as JSON.",
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
@@ -78,11 +78,8 @@ impl Action for Eval {
         let page = context.page().await?;
         let evaluated = match self.element {
             None if self.nth.is_some() => {
-                return Err(Failure::new(
-                    ErrorCode::BadArgs,
-                    "`nth` chooses among matches of an element, and none is named.",
-                )
-                .with_remedy("Name the element, or leave nth out."));
+                return Err(Failure::new(ErrorCode::BadArgs, "`nth` needs `element`.")
+                    .with_remedy("Give `element`, or leave `nth` out."));
             }
             None => {
                 let place = page.script_target(context.deadline).await?;
@@ -114,7 +111,7 @@ struct Site<'a> {
     place: CommandTarget,
 }
 
-/// Evaluates an expression in the page's own world and awaits it; calls it when it is a function.
+/// Evaluates an expression in the page's main world and awaits it; calls it if it is a function.
 async fn evaluate(site: &Site<'_>, expression: &str, deadline: Deadline) -> Result<EvalValue, Failure> {
     if is_nameless_function(expression) {
         return evaluate_once(site, &format!("({expression}\n)()"), deadline).await?.into_result();
@@ -141,8 +138,8 @@ async fn evaluate_once(
     Ok(evaluation)
 }
 
-/// Evaluates statements with `await` outside a function, which only the console's mode takes; and that mode does not
-/// await a promise that comes out in the end.
+/// Evaluates statements with top-level `await`. Chrome accepts those only with `replMode`, which does not await a
+/// promise that is the final value, so a second call awaits it.
 async fn evaluate_with_await(
     site: &Site<'_>,
     expression: &str,
@@ -160,12 +157,12 @@ async fn evaluate_with_await(
     let evaluation = run(site, "Runtime.callFunctionOn", &params, deadline).await;
     let group = json!({"objectGroup": GROUP});
     let release = site.page.begin_on(&site.place, "Runtime.releaseObjectGroup", &group, deadline);
-    // What it answers is of no interest.
+    // The response is not needed.
     drop(release.await);
     evaluation
 }
 
-/// What is held between two questions.
+/// The object group of the value between the two calls.
 const GROUP: &str = "tabwire-eval";
 
 async fn run(
@@ -178,7 +175,7 @@ async fn run(
     page.unless_blocked(async {
         let response = page.begin_on(place, method, params, deadline).await;
         if matches!(response, Err(CdpError::Timeout { .. })) {
-            // What still runs would keep the page from everything else.
+            // A script that still runs would block the page's main thread.
             drop(page.begin_on(place, "Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));
         }
         read_evaluation(response.map_err(|error| page.session().failure(error))?)
@@ -186,7 +183,7 @@ async fn run(
     .await
 }
 
-/// Evaluates an expression with an element at hand, or gives the element to a function.
+/// Evaluates an expression with `element` defined, or calls a function with the element.
 async fn evaluate_on(
     context: &Context,
     page: &Page,
@@ -203,18 +200,23 @@ async fn evaluate_on(
 }
 
 fn read_evaluation(response: Value) -> Result<EvaluateResponse, Failure> {
-    serde_json::from_value(response)
-        .map_err(|error| Failure::new(ErrorCode::CdpError, format!("The evaluation's answer: {error}.")))
+    serde_json::from_value(response).map_err(|error| {
+        Failure::new(
+            ErrorCode::CdpError,
+            format!("The response to Runtime.evaluate is not understood: {error}."),
+        )
+    })
 }
 
-/// Whether the text is `function () {}`, which is no expression by itself.
+/// Whether the text is `function () {}`, which is not a statement without a name.
 fn is_nameless_function(text: &str) -> bool {
     let text = text.trim_start();
     let text = text.strip_prefix("async").map_or(text, str::trim_start);
     text.strip_prefix("function").is_some_and(|rest| rest.trim_start().starts_with('('))
 }
 
-/// Whether the text is a function and not something that yields one: evaluating it does nothing.
+/// Whether the text is a function literal. Evaluating one twice has no side effects, unlike an expression that returns
+/// a function.
 fn is_written_as_function(text: &str) -> bool {
     let text = text.trim_start();
     let text = text.strip_prefix("async").map_or(text, str::trim_start);
@@ -235,7 +237,7 @@ impl Render for EvalResult {
         let text = match (&self.described, &self.value) {
             (Some(described), _) => value_text("value", described),
             (None, Value::String(text)) => value_text("value", text),
-            // Texts are quoted there, and cannot be taken for anything else.
+            // JSON quotes strings, so they cannot be mistaken for Tabwire's own lines.
             (None, value) => serde_json::to_string_pretty(value).unwrap_or_default(),
         };
         match self.cut_from_bytes {

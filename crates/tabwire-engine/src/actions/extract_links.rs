@@ -44,11 +44,11 @@ pub(crate) struct Link {
 /// The links of a page.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Links {
-    /// Where the page is.
+    /// The page's URL.
     url: String,
     /// The links, in the order of the page.
     links: Vec<Link>,
-    /// How many there are in all.
+    /// How many links there are in all.
     total: usize,
     /// Whether the limit left some out.
     truncated: bool,
@@ -105,7 +105,7 @@ impl Action for ExtractLinks {
             .map(|frame| page.session().call(&frame.id, "links", &json!({}), context.deadline))
             .collect();
         for reply in begun {
-            // A frame that went meanwhile has no links.
+            // A frame that was removed meanwhile has no links.
             match page.unless_blocked(reply).await.map(serde_json::from_value::<FrameLinks>) {
                 Ok(Ok(response)) => responses.push(response),
                 Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),

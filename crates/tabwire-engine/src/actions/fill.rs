@@ -1,4 +1,4 @@
-//! `fill`: gives a field a new value, and makes sure that it has it.
+//! `fill`: sets a field's value and reads it back.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,10 +15,10 @@ use crate::secrets::fill::enter_secret;
 use crate::settle::{InputAction, SettleResult};
 use tabwire_secrets::SecretReference;
 
-/// Give a field a new value, replacing what is in it.
+/// Replace a field's value.
 ///
-/// For inputs of every kind, text areas, rich text editors and other editable elements. The new value is read back
-/// and compared.
+/// Works with inputs of every kind, text areas, rich text editors and other editable elements. Reads the new value back
+/// and compares it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Fill {
     #[command(flatten)]
@@ -33,8 +33,7 @@ impl Action for Fill {
     const NAME: &'static str = "fill";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire fill e4 anna@example.org", "Put a value into the field e4 of the snapshot.")
-            .in_skill(),
+        Example::new("tabwire fill e4 anna@example.org", "Fill the field with the ref e4.").in_skill(),
         Example::new("tabwire fill label=Name 'Anna Example'", "Find the field by its label."),
         Example::new("tabwire fill e4 ''", "Clear it."),
         Example::new("tabwire fill e5 '{secret:shop}'", "Fill in a saved password without seeing it."),
@@ -77,7 +76,8 @@ pub(crate) async fn fill_element(
     action.set_element(&element);
     let input = page.lock_input(context.deadline).await?;
     let mut replies = Vec::new();
-    // The agent has set what cannot be typed, and enters plain text itself; of everything else it has selected all.
+    // The page agent has set values that cannot be typed (dates, ranges) and entered plain text. In other editors it
+    // has selected all content, which the input below replaces.
     let left = element.info.more.get("fill").and_then(Value::as_str).unwrap_or("insert");
     if left == "insert" || left == "erase" {
         page.check_focus(context.deadline).await?;

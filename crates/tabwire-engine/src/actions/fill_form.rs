@@ -1,4 +1,4 @@
-//! `fill_form`: fills many fields at once, each by what it is.
+//! `fill_form`: fills many fields at once, each in the way of its kind.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +22,8 @@ use crate::snapshot::{DocumentName, ElementKey};
 
 /// Fill many fields at once: texts, lists, check boxes, radio buttons.
 ///
-/// What is ticked takes true or false, a group of radio buttons the label or value of one. Every field is tried;
-/// when one fails, the form is not sent and the failure tells of each.
+/// Check boxes take true or false; a group of radio buttons takes the label or value of one. Every field is tried. If
+/// one fails, the form is not sent and the error lists each failed field.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct FillForm {
     /// The fields as JSON: {"label=Name": "Anna", "#agree": true}.
@@ -31,7 +31,7 @@ pub(crate) struct FillForm {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text", "x-secret" = "typed"))]
     form: Option<String>,
-    /// A field and what goes into it; may be repeated.
+    /// A field and its value; may be repeated.
     #[arg(long = "field", value_name = "TARGET=VALUE", value_parser = parse_field)]
     #[serde(default, deserialize_with = "read_fields", skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-carries" = "text", "x-secret" = "typed"))]
@@ -42,12 +42,12 @@ pub(crate) struct FillForm {
     submit: bool,
 }
 
-/// What became of a form.
+/// The result of filling a form.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Filled {
-    /// What became of each field.
-    fields: Vec<FieldFilled>,
-    /// The element that sent the form; `Enter` when a key did.
+pub(crate) struct FormResult {
+    /// The result for each field.
+    fields: Vec<FieldResult>,
+    /// The element that submitted the form; `Enter` if the key did.
     #[serde(skip_serializing_if = "Option::is_none")]
     submitted_by: Option<String>,
     /// What changed.
@@ -55,15 +55,15 @@ pub(crate) struct Filled {
     changes: Changes,
 }
 
-/// What became of one field.
+/// The result for one field.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct FieldFilled {
-    /// The field as it was named.
+pub(crate) struct FieldResult {
+    /// The field's target, as given.
     target: String,
-    /// What it is.
+    /// Its kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     element: Option<String>,
-    /// What it holds now.
+    /// Its value now.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Value>,
     /// Why it was not filled.
@@ -71,7 +71,7 @@ pub(crate) struct FieldFilled {
     error: Option<String>,
 }
 
-/// What the page agent says of a field.
+/// The page agent's description of a field.
 #[derive(Deserialize)]
 struct FieldKind {
     kind: String,
@@ -80,7 +80,7 @@ struct FieldKind {
     want: Option<bool>,
 }
 
-/// The button that sends a form.
+/// A form's submit button.
 #[derive(Deserialize)]
 struct Submitter {
     key: ElementKey,
@@ -102,13 +102,13 @@ impl Action for FillForm {
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("Fill many fields at once; a target is a ref or a selector, a value a text, true, false or a list").hiding(&["form"]);
-    type Output = Filled;
+    type Output = FormResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Filled, Failure> {
+    async fn run(self, context: &Context) -> Result<FormResult, Failure> {
         let fields = self.all_fields()?;
         let page = context.page().await?;
         let mut filled = Vec::new();
@@ -120,8 +120,8 @@ impl Action for FillForm {
                 Context { deadline: share(context.deadline, fields.len() - number), ..context.clone() };
             match fill_field(&context, &page, field).await {
                 Ok((resolved, element, done)) => {
-                    let value = told_value(&done, field);
-                    filled.push(FieldFilled {
+                    let value = reported_value(&done, field);
+                    filled.push(FieldResult {
                         target: field.target.clone(),
                         element: Some(element.description()),
                         value,
@@ -131,7 +131,7 @@ impl Action for FillForm {
                     last = Some((resolved, element));
                 }
                 Err(failure) => {
-                    filled.push(FieldFilled {
+                    filled.push(FieldResult {
                         target: field.target.clone(),
                         element: None,
                         value: None,
@@ -153,7 +153,7 @@ impl Action for FillForm {
         if let Some((resolved, element)) = last.filter(|_| self.submit) {
             (submitted_by, changes) = submit_form(context, &page, &resolved, &element).await?;
         }
-        Ok(Filled { fields: filled, submitted_by, changes })
+        Ok(FormResult { fields: filled, submitted_by, changes })
     }
 }
 
@@ -182,7 +182,7 @@ impl FillForm {
     }
 }
 
-/// A fair share of the time that is left, so that one field that never comes leaves some for the others.
+/// Splits the remaining time, so that a field that never appears leaves time for the others.
 fn share(deadline: Deadline, parts: usize) -> Deadline {
     let now = tokio::time::Instant::now();
     let left = deadline.instant().saturating_duration_since(now);
@@ -224,8 +224,8 @@ async fn fill_field(
     Ok((resolved, element, changes))
 }
 
-/// What the field holds as the page tells it; what was given only for what is ticked, which is no secret.
-fn told_value(done: &Changes, field: &Field) -> Option<Value> {
+/// The field's value as the page reports it. A check box reports none; its requested state is not a secret.
+fn reported_value(done: &Changes, field: &Field) -> Option<Value> {
     done.value.clone().map(Value::from).or_else(|| field.value.is_boolean().then(|| field.value.clone()))
 }
 
@@ -233,7 +233,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Sends the form that a field is in: by its button, or by the Enter key.
+/// Submits a field's form: with its submit button, or with the Enter key.
 pub(crate) async fn submit_form(
     context: &Context,
     page: &Page,
@@ -261,11 +261,11 @@ pub(crate) async fn submit_form(
     Ok((Some(button.description()), changes))
 }
 
-fn not_filled(first: Failure, filled: &[FieldFilled], whole: usize) -> Failure {
+fn not_filled(first: Failure, filled: &[FieldResult], whole: usize) -> Failure {
     let good = filled.iter().filter(|field| field.error.is_none()).count();
-    let bad = |field: &FieldFilled| field.error.as_ref().map(|error| format!("{}: {error}", field.target));
-    let told: Vec<String> = filled.iter().filter_map(bad).collect();
-    let message = format!("{good} of {whole} fields were filled. {}", told.join(" "));
+    let bad = |field: &FieldResult| field.error.as_ref().map(|error| format!("{}: {error}", field.target));
+    let errors: Vec<String> = filled.iter().filter_map(bad).collect();
+    let message = format!("{good} of {whole} fields were filled. {}", errors.join(" "));
     let mut details = json!({"fields": filled});
     if let Some(remedy) = first.details.get("remedy") {
         details["remedy"] = remedy.clone();
@@ -277,7 +277,7 @@ fn not_filled(first: Failure, filled: &[FieldFilled], whole: usize) -> Failure {
     }
 }
 
-impl Render for Filled {
+impl Render for FormResult {
     fn render(&self) -> String {
         let mut lines: Vec<String> = self
             .fields

@@ -13,7 +13,7 @@ use crate::snapshot::Pattern;
 
 /// Search the page for a text, and list the matches with their context.
 ///
-/// Searches the whole page, also what a snapshot leaves out for its length.
+/// Searches the whole page, including elements that a snapshot leaves out because of its length limit.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Find {
     /// The text, ignoring case.
@@ -30,10 +30,10 @@ pub(crate) struct Find {
     within: Option<String>,
 }
 
-/// What was found.
+/// The matches.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Found {
-    /// How many matches there are, and those that are shown, with refs.
+pub(crate) struct FindResult {
+    /// The number of matches, and those that are shown, with refs.
     #[serde(flatten)]
     found: Value,
     #[serde(skip)]
@@ -48,25 +48,25 @@ impl Action for Find {
         Example::new("tabwire find -e 'order \\d+'", "Search with a regular expression."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input).returning(ToolResult::Text);
-    type Output = Found;
+    type Output = FindResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Read)
     }
 
-    async fn run(self, context: &Context) -> Result<Found, Failure> {
+    async fn run(self, context: &Context) -> Result<FindResult, Failure> {
         let pattern = if self.regex { Pattern::regex(&self.text)? } else { Pattern::text(&self.text)? };
         let page = context.page().await?;
         let search = page.search(pattern, self.within.as_deref(), context.deadline).await?;
         let mut refs = page.refs();
         if context.wants_text {
-            return Ok(Found { found: Value::Null, text: search.to_text(&mut refs) });
+            return Ok(FindResult { found: Value::Null, text: search.to_text(&mut refs) });
         }
-        Ok(Found { found: search.to_json(&mut refs), text: String::new() })
+        Ok(FindResult { found: search.to_json(&mut refs), text: String::new() })
     }
 }
 
-impl Render for Found {
+impl Render for FindResult {
     fn render(&self) -> String {
         self.text.trim_end().to_owned()
     }

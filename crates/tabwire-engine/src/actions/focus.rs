@@ -1,4 +1,4 @@
-//! `focus`: gives an element the keyboard.
+//! `focus`: focuses an element.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::element::TargetArguments;
 use crate::settle::InputAction;
 
-/// Give an element the focus, so that keys go to it.
+/// Focus an element, so that it receives keys.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Focus {
     #[command(flatten)]
@@ -23,8 +23,7 @@ pub(crate) struct Focus {
 impl Action for Focus {
     const NAME: &'static str = "focus";
     const EFFECT: Effect = Effect::Act;
-    const EXAMPLES: &'static [Example] =
-        &[Example::new("tabwire focus e4", "Put the keyboard's focus there.")];
+    const EXAMPLES: &'static [Example] = &[Example::new("tabwire focus e4", "Focus an element.")];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
     type Output = ActionResult;
 

@@ -1,4 +1,4 @@
-//! `frame`: chooses the frame that is meant where nothing else is said.
+//! `frame`: selects the frame that later actions use by default, and lists the frames.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::limits::{FRAMES_REPORTED, PAGE_URL_CHARACTERS};
 use crate::page::Page;
 use crate::snapshot::{PageText, line_address, worded};
 
-/// The word for the page's own frame.
+/// The name of the main frame.
 const MAIN: &str = "main";
 
 /// Select the frame that later targets, snapshots, reads and eval use, or list the frames.
@@ -34,30 +34,30 @@ pub(crate) struct ChooseFrame {
     frame: Option<String>,
 }
 
-/// A frame as it is told.
+/// A frame in the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct FrameLine {
-    /// What the page calls it; `main` for the page's own.
+    /// Its name in the page; `main` for the main frame.
     name: String,
-    /// Where it is.
+    /// Its URL.
     url: String,
-    /// Whether it is the one that is meant.
+    /// Whether it is selected.
     current: bool,
-    /// How many frames are around it.
+    /// Its depth: the number of ancestor frames.
     depth: usize,
 }
 
-/// The frame that is meant, and the others.
+/// The selected frame, and all frames.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Frames {
     /// The tab.
     #[schemars(with = "String")]
     tab: TabId,
-    /// The name of the one that is meant.
+    /// The name of the selected frame.
     frame: String,
-    /// Where it is.
+    /// Its URL.
     url: String,
-    /// All frames of the page, those around others first.
+    /// All frames of the page, parents first.
     frames: Vec<FrameLine>,
 }
 
@@ -65,10 +65,10 @@ impl Action for ChooseFrame {
     const NAME: &'static str = "frame";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire frame", "List the frames; a star marks the one that is meant."),
-        Example::new("tabwire frame '#checkout iframe'", "Mean this frame from now on."),
-        Example::new("tabwire frame pay.example/card", "The one at this address."),
-        Example::new("tabwire frame main", "Mean the whole page again."),
+        Example::new("tabwire frame", "List the frames; a star marks the selected one."),
+        Example::new("tabwire frame '#checkout iframe'", "Select this frame for later actions."),
+        Example::new("tabwire frame pay.example/card", "Select the frame with this URL."),
+        Example::new("tabwire frame main", "Select the whole page again."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
     const TAB: TabUse = TabUse::SelectsFrame;
@@ -97,7 +97,7 @@ impl Action for ChooseFrame {
     }
 }
 
-/// The frame that a caller means.
+/// Finds the requested frame.
 async fn find(page: &Page, wanted: &str, deadline: Deadline) -> Result<FrameId, Failure> {
     let locator = Locator::parse(wanted)?;
     let all = page.session().all_frames();
@@ -109,7 +109,7 @@ async fn find(page: &Page, wanted: &str, deadline: Deadline) -> Result<FrameId, 
     }
     if let Locator::Words(spec) = locator {
         page.scope(deadline).await?;
-        // What is no selector may still be part of an address.
+        // Text that is not a valid selector may still be part of a URL.
         let found = page.locate_everywhere(&page.scope_frames(), &spec, deadline).await.unwrap_or_default();
         if found.iter().any(|(_, located)| located.total > 0) {
             return held_by(page, wanted, deadline).await;
@@ -123,7 +123,7 @@ async fn find(page: &Page, wanted: &str, deadline: Deadline) -> Result<FrameId, 
         .with_remedy(Remedy::new("Run {} to list the frames.", [Step::action("frame")])))
 }
 
-/// The one frame that fits; an error when there are several.
+/// The only match; an error if there are several.
 fn only(
     all: &[FrameInfo],
     wanted: &str,
@@ -132,7 +132,7 @@ fn only(
     let fitting: Vec<&FrameInfo> = all.iter().filter(|frame| fits(frame)).collect();
     if let [first, _, ..] = fitting[..] {
         let message = format!(
-            "{} frames fit {wanted:?}, the first of them at {}.",
+            "{} frames match {wanted:?}, the first at {}.",
             fitting.len(),
             line_address(&address(first))
         );
@@ -142,7 +142,7 @@ fn only(
     Ok(fitting.first().map(|frame| frame.id.clone()))
 }
 
-/// The frame in the element that a caller means.
+/// The frame inside the target element.
 async fn held_by(page: &Page, target: &str, deadline: Deadline) -> Result<FrameId, Failure> {
     let target = TargetArguments { target: target.to_owned(), nth: None };
     let element = page.prepare(&target, "read", json!({}), deadline).await?;
@@ -167,7 +167,7 @@ impl Frames {
             page.frames_without(Capability::Read).into_iter().map(|(id, _)| id).collect();
         let line = |frame: &FrameInfo| {
             let depth = std::iter::successors(parent_of(&frame.id), parent_of).take(all.len()).count();
-            // What may not be read is told without its name and path.
+            // A frame that the policy does not let the client read is listed without its name and path.
             let is_refused = std::iter::successors(Some(frame.id.clone()), parent_of)
                 .take(all.len())
                 .any(|id| refused.contains(&id));
@@ -188,7 +188,7 @@ impl Render for Frames {
     fn render(&self) -> String {
         let lines = self.frames.iter().map(|line| {
             let mark = if line.current { "*" } else { " " };
-            // The main frame's is our word, the others chose theirs.
+            // `main` is Tabwire's word. The other names are page content.
             let name = match line.name.as_str() {
                 "" => "(no name)".to_owned(),
                 MAIN if line.depth == 0 => MAIN.to_owned(),

@@ -1,4 +1,4 @@
-//! `get`: one fact about the page or an element.
+//! `get`: reads one property of the page or an element.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use crate::limits::WHOLE_TITLE_CHARACTERS;
 use crate::page::Page;
 use crate::snapshot::{PageText, address, plain_value};
 
-/// Get one fact about the page or an element.
+/// Get one property of the page or an element.
 ///
 /// `get title`, `get url`; `get value #email`, `get box e12`, `get count .row`; `get attribute e12 href`,
 /// `get property e12 checked`, `get styles e12 color font-size`.
@@ -36,14 +36,14 @@ pub(crate) struct Get {
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nth: Option<u32>,
-    /// Show what stands in a field for a password or one-time code, which is masked otherwise.
+    /// Show the value of a password or TOTP field instead of masking it.
     #[arg(long)]
     #[serde(default)]
     #[schemars(extend("x-secret" = "reveals"))]
     reveal: bool,
 }
 
-/// What can be asked for.
+/// What to get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
@@ -51,26 +51,26 @@ pub(crate) enum What {
     Title,
     /// The page's URL.
     Url,
-    /// What stands in a field; true or false for a box to tick.
+    /// A field's value; true or false for a check box.
     Value,
     /// Attributes by name.
     Attribute,
-    /// Properties of the element by name; what the page's scripts have added is for `eval`.
+    /// DOM properties by name. Properties that the page's scripts added need `eval`.
     Property,
-    /// Where it is in the tab, in CSS pixels.
+    /// Its bounding box in the tab, in CSS pixels.
     Box,
-    /// Computed styles, those named or the ones of note.
+    /// Computed styles: the named ones, or a default selection.
     Styles,
     /// How many elements match, without waiting for one.
     Count,
 }
 
-/// A fact.
+/// The result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Fact {
-    /// What was asked for.
+pub(crate) struct GetResult {
+    /// What was requested.
     what: What,
-    /// The fact; an object by name when several were asked for.
+    /// The value; an object by name if several were requested.
     value: Value,
 }
 
@@ -79,19 +79,19 @@ impl Action for Get {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire get url --raw", "Print the page's URL for a script.").in_skill(),
-        Example::new("tabwire get value e4", "Print what is in a field."),
+        Example::new("tabwire get value e4", "Print a field's value."),
         Example::new("tabwire get attribute e7 href", "Print an attribute."),
-        Example::new("tabwire get count '.row'", "Count what matches."),
+        Example::new("tabwire get count '.row'", "Count the matches."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
-    type Output = Fact;
+    type Output = GetResult;
 
     fn needs(&self) -> Needs {
-        // What a password field holds is as secret as what code could read.
+        // Showing a secret value needs `eval`, because code could read it too.
         Needs::page(Capability::Read).and_if(self.reveal, Capability::Eval, Scope::Page)
     }
 
-    async fn run(self, context: &Context) -> Result<Fact, Failure> {
+    async fn run(self, context: &Context) -> Result<GetResult, Failure> {
         self.check()?;
         let page = context.page().await?;
         let value = match &self.target {
@@ -101,7 +101,7 @@ impl Action for Get {
                 self.of_element(context, &page, &target).await?
             }
         };
-        Ok(Fact { what: self.what, value: plain_value(value) })
+        Ok(GetResult { what: self.what, value: plain_value(value) })
     }
 }
 
@@ -142,7 +142,7 @@ impl Get {
         target: &TargetArguments,
     ) -> Result<Value, Failure> {
         #[derive(Deserialize)]
-        struct Answer {
+        struct ElementData {
             fact: Value,
         }
         let what = match self.what {
@@ -160,7 +160,7 @@ impl Get {
         argument["what"] = json!(what);
         argument["names"] = json!(self.names);
         argument["reveal"] = json!(self.reveal);
-        let response: Answer = page.call_in(&frame, "elementData", &argument, context.deadline).await?;
+        let response: ElementData = page.call_in(&frame, "elementData", &argument, context.deadline).await?;
         Ok(match (self.names.as_slice(), response.fact) {
             ([only], Value::Object(mut facts)) => facts.remove(only).unwrap_or_default(),
             (_, fact) => fact,
@@ -172,7 +172,7 @@ async fn count(context: &Context, page: &Page, target: &TargetArguments) -> Resu
     let spec = match Locator::parse(&target.target)? {
         Locator::Words(spec) => spec,
         Locator::Ref(given) => {
-            // One that is gone is a failure as everywhere.
+            // An expired ref is an error here too.
             let handle = page.find_ref(given)?;
             json!({"key": handle.key, "document": handle.document})
         }
@@ -183,7 +183,7 @@ async fn count(context: &Context, page: &Page, target: &TargetArguments) -> Resu
     Ok(json!(found.iter().map(|(_, located)| located.total).sum::<u32>()))
 }
 
-/// Two digits are enough for a pixel.
+/// Rounds to two decimal places.
 fn rounded(place: Rectangle) -> Result<Value, Failure> {
     let round = |number: f64| (number * 100.0).round() / 100.0;
     Ok(json!({
@@ -191,11 +191,11 @@ fn rounded(place: Rectangle) -> Result<Value, Failure> {
     }))
 }
 
-impl Render for Fact {
+impl Render for GetResult {
     fn render(&self) -> String {
         match &self.value {
             Value::String(text) => value_text("value", text),
-            // Names are those that were asked for; quoted texts cannot be taken for anything else.
+            // The names come from the request, and quoted values cannot be mistaken for Tabwire's own lines.
             Value::Object(facts) => {
                 let lines: Vec<String> =
                     facts.iter().map(|(name, value)| format!("{name}: {value}")).collect();

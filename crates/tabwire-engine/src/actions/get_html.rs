@@ -1,4 +1,4 @@
-//! `get_html`: the page's HTML, as it is or cleaned.
+//! `get_html`: reads the page's HTML, raw or cleaned.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,24 +10,24 @@ use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::read::PartArguments;
-use crate::read::excerpt::{Excerpt, StretchArguments};
+use crate::read::excerpt::{Excerpt, RangeArguments};
 
-/// Read the HTML of the page or of an element as it is now.
+/// Read the current HTML of the page or of an element.
 ///
-/// What stands in password fields is masked. Long pages come in parts: continue with --from.
+/// Values of password fields are masked. Long pages come in parts: continue with --from.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct GetHtml {
     #[command(flatten)]
     #[serde(flatten)]
     part: PartArguments,
-    /// Leave out scripts, styles, comments, hidden elements, event handlers, data: addresses and most attributes;
-    /// frames are put in place.
+    /// Leave out scripts, styles, comments, hidden elements, event handlers, data: URLs and most attributes; inline the
+    /// frames.
     #[arg(long)]
     #[serde(default)]
     clean: bool,
     #[command(flatten)]
     #[serde(flatten)]
-    stretch: StretchArguments,
+    range: RangeArguments,
 }
 
 /// The HTML.
@@ -39,8 +39,8 @@ impl Action for GetHtml {
     const NAME: &'static str = "get_html";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire get-html main --clean", "Print a part's markup without noise."),
-        Example::new("tabwire get-html --raw", "Print the whole page's markup for a program."),
+        Example::new("tabwire get-html main --clean", "Print the cleaned HTML of an element."),
+        Example::new("tabwire get-html --raw", "Print the page's HTML for a program."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
     type Output = Html;
@@ -50,11 +50,11 @@ impl Action for GetHtml {
     }
 
     async fn run(self, context: &Context) -> Result<Html, Failure> {
-        self.stretch.check()?;
+        self.range.check()?;
         let page = context.page().await?;
         let argument = json!({"clean": self.clean});
         let reading = page.read_part(&self.part, "readHtml", argument, context.deadline).await?;
-        Ok(Html(Excerpt::cut(reading, self.stretch)?))
+        Ok(Html(Excerpt::cut(reading, self.range)?))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `get_text`: what a person would read on the page.
+//! `get_text`: reads the page's visible text.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::read::PartArguments;
-use crate::read::excerpt::{Excerpt, StretchArguments};
+use crate::read::excerpt::{Excerpt, RangeArguments};
 
 /// Read the visible text of the page or of an element, frames included.
 ///
@@ -22,7 +22,7 @@ pub(crate) struct GetText {
     part: PartArguments,
     #[command(flatten)]
     #[serde(flatten)]
-    stretch: StretchArguments,
+    range: RangeArguments,
 }
 
 /// The visible text.
@@ -35,7 +35,7 @@ impl Action for GetText {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire get-text", "Print the page's visible text."),
-        Example::new("tabwire get-text e6 --raw", "Print one element's text and nothing else."),
+        Example::new("tabwire get-text e6 --raw", "Print only the text of an element."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
     type Output = VisibleText;
@@ -45,10 +45,10 @@ impl Action for GetText {
     }
 
     async fn run(self, context: &Context) -> Result<VisibleText, Failure> {
-        self.stretch.check()?;
+        self.range.check()?;
         let page = context.page().await?;
         let reading = page.read_part(&self.part, "readText", json!({}), context.deadline).await?;
-        Ok(VisibleText(Excerpt::cut(reading, self.stretch)?))
+        Ok(VisibleText(Excerpt::cut(reading, self.range)?))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `har`: records requests with their bodies, or replays them from a recording.
+//! `har`: records requests with their bodies to a HAR file, or replays responses from one.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -15,25 +15,25 @@ use crate::files::FileKind;
 use crate::network::{HarForm, HarReplay, RefusedRequests, RequestEntry};
 use crate::page::Page;
 
-/// Record the tab's requests into an HTTP HarReplay (HAR 1.2), or answer requests from one.
+/// Record the tab's requests to an HTTP archive (HAR 1.2), or replay responses from one.
 ///
 /// Cookies, Authorization headers, tokens and passwords of requests are masked in the file unless --show-secrets is
-/// given; bodies of responses are kept as they came.
+/// given. Response bodies are written unchanged.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Har {
     /// What to do.
     #[arg(value_enum, default_value_t)]
     #[serde(default)]
     action: HarAction,
-    /// The file: to write it there when stopping, or to replay it.
+    /// The file to write with `stop`, or to replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written_or_given"))]
     file: Option<PathBuf>,
-    /// Let requests fail that are not in the replayed archive.
+    /// With `replay`: fail requests that are not in the archive.
     #[arg(long)]
     #[serde(default)]
     strict: bool,
-    /// Write cookies, Authorization headers, tokens and passwords as they are.
+    /// Write cookies, Authorization headers, tokens and passwords unmasked.
     #[arg(long)]
     #[serde(default)]
     #[schemars(extend("x-secret" = "reveals"))]
@@ -44,25 +44,25 @@ pub(crate) struct Har {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum HarAction {
-    /// Begin to record.
+    /// Start recording.
     Start,
     /// End the recording and write the file.
     Stop,
-    /// Answer requests from a file.
+    /// Replay responses from a file.
     Replay,
-    /// Stop replaying: requests go to the network again.
+    /// Stop replaying. Requests go to the network again.
     Live,
-    /// Say what is going on.
+    /// Report the state.
     #[default]
     Show,
 }
 
-/// What is recorded and replayed.
+/// The state of recording and replaying.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct HarState {
     /// Whether requests are recorded.
     recording: bool,
-    /// Requests recorded, or so far.
+    /// Recorded requests, so far or in the file.
     requests: usize,
     /// Bodies that could not be recorded.
     #[serde(skip_serializing_if = "is_zero")]
@@ -70,23 +70,24 @@ pub(crate) struct HarState {
     /// The file that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<PathBuf>,
-    /// What is replayed.
+    /// The archive that is replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     replay: Option<Replay>,
 }
 
-/// An archive that is replayed.
+/// A replayed archive.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Replay {
-    /// Answers in the archive.
-    answers: usize,
-    /// Requests of the file without a response that could be given.
+    /// Responses in the archive.
+    #[serde(rename = "answers")]
+    responses: usize,
+    /// Requests in the file without a usable response.
     unusable: usize,
     /// Whether other requests fail.
     strict: bool,
-    /// Requests answered so far.
+    /// Requests served from the archive so far.
     served: u64,
-    /// Requests that were not in it so far.
+    /// Requests so far that were not in the archive.
     missed: u64,
 }
 
@@ -99,9 +100,12 @@ impl Action for Har {
     const NAME: &'static str = "har";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire har start", "Begin an archive of all requests."),
-        Example::new("tabwire har stop requests.har", "End it and write the file."),
-        Example::new("tabwire har replay requests.har --strict", "Answer requests from an archive."),
+        Example::new("tabwire har start", "Start recording all requests."),
+        Example::new("tabwire har stop requests.har", "Stop and write the file."),
+        Example::new(
+            "tabwire har replay requests.har --strict",
+            "Replay responses from an archive; other requests fail.",
+        ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = HarState;
@@ -116,7 +120,7 @@ impl Action for Har {
             HarAction::Start | HarAction::Show => needs,
             HarAction::Stop => needs.and(Capability::Download, Scope::Page),
             HarAction::Live => needs.and(Capability::Act, Scope::Page),
-            // Documents and scripts of the file run in the page.
+            // Replayed documents and scripts run in the page, which needs `eval`.
             HarAction::Replay => {
                 needs.and(Capability::Eval, Scope::Page).and(Capability::Upload, Scope::Page)
             }
@@ -152,16 +156,16 @@ impl Action for Har {
             HarAction::Live => {
                 if page.network().settings().archive.take().is_none() {
                     return Err(Failure::new(ErrorCode::BadArgs, "Nothing is being replayed in this tab.")
-                        .with_remedy("Requests go to the network already."));
+                        .with_remedy("Requests already go to the network."));
                 }
                 page.apply_interception(context.deadline).await?;
             }
         }
         let refused = page.network().settings().archive.as_ref().map_or(0, |archive| archive.refused);
         if refused > 0 {
-            let told =
-                format!("{refused} requests were not answered from the archive: their sites lack `eval`.");
-            context.notices.add([told]);
+            let notice =
+                format!("{refused} requests were not served from the archive: their sites lack `eval`.");
+            context.notices.add([notice]);
         }
         Ok(state_of(&page))
     }
@@ -202,7 +206,7 @@ impl Har {
         let content = serde_json::to_vec_pretty(&archive).map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("The archive cannot be written: {error}."))
         })?;
-        // The recording only ends when its file is there.
+        // End the recording only after its file is written, so that a failed write loses nothing.
         let path = context.files.write(FileKind::Har, self.file.as_deref(), "requests.har", &content)?;
         page.network().stop_recording();
         Ok(HarState {
@@ -216,7 +220,7 @@ impl Har {
 }
 
 impl Har {
-    /// The recorded requests that may be read, and those of them whose secrets may not be shown.
+    /// The recorded requests that the policy lets the client read, and the numbers of those whose secrets stay masked.
     fn readable(&self, context: &Context, page: &Page, since: u64) -> (Vec<RequestEntry>, HashSet<u64>) {
         let (log, policy) = (page.network().log(), page.network().policy());
         let recorded: Vec<RequestEntry> = log.since(since).cloned().collect();
@@ -237,7 +241,7 @@ impl Har {
 
 fn replay_of(page: &Page) -> Option<Replay> {
     page.network().settings().archive.as_ref().map(|archive| Replay {
-        answers: archive.len(),
+        responses: archive.len(),
         unusable: archive.unusable,
         strict: archive.is_strict(),
         served: archive.served,
@@ -270,9 +274,9 @@ impl Render for HarState {
         }
         if let Some(replay) = &self.replay {
             let others = if replay.strict { "fail" } else { "go to the network" };
-            lines.push(format!("replaying {} answers; other requests {others}", replay.answers));
+            lines.push(format!("replaying {} responses; other requests {others}", replay.responses));
             if replay.unusable > 0 {
-                lines.push(format!("{} requests of the file have no answer to give", replay.unusable));
+                lines.push(format!("{} requests of the file have no usable response", replay.unusable));
             }
             lines.push(format!("served {}, not found {}", replay.served, replay.missed));
         }

@@ -1,4 +1,4 @@
-//! `headers`: adds headers to everything a tab asks for.
+//! `headers`: adds headers to every request of a tab.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::network::HeaderList;
 /// For some URLs only, use `route URL --set-header`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Headers {
-    /// Headers to add, `Name: value`; one that is there already is replaced.
+    /// Headers to add, `Name: value`; replaces a header of the same name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-carries" = "header", "x-secret" = "secret"))]
     headers: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Headers {
     clear: bool,
 }
 
-/// The headers that are added.
+/// The added headers.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct AddedHeaders {
     /// The headers; secret values are masked.
@@ -41,7 +41,7 @@ impl Action for Headers {
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire headers 'X-Trace: 7'", "Send a header with every request of the tab."),
-        Example::new("tabwire headers --clear", "Send none any more."),
+        Example::new("tabwire headers --clear", "Remove all added headers."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = AddedHeaders;

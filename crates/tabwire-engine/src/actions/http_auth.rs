@@ -1,4 +1,4 @@
-//! `http_auth`: answers servers that ask for a name and a password in the browser's own way.
+//! `http_auth`: sets the credentials for HTTP authentication.
 
 use std::path::PathBuf;
 
@@ -11,18 +11,18 @@ use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::network::{Credentials, origin_of};
 
-/// Give a name and a password to a server that asks for them in the browser's own way (HTTP authentication).
+/// Set the user name and password for HTTP authentication.
 ///
-/// Only one origin gets them: the one given, else that of the tab's page, else the first page that asks. The password
-/// is never shown.
-// Not to be printed: it holds a password.
+/// Only one origin receives them: the given one, else that of the tab's page, else the first page that requests them.
+/// The password is never shown.
+// No `Debug`: it holds a password.
 #[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct HttpAuth {
-    /// The name; without one, say for whom and where there is a response.
+    /// The user name; without one, show the user name and origin that are set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text"))]
     user: Option<String>,
-    /// The password. A file keeps it out of lists of processes and histories.
+    /// The password. --password-file keeps it out of process lists and shell histories.
     #[arg(long, allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text", "x-secret" = "secret"))]
@@ -32,23 +32,23 @@ pub(crate) struct HttpAuth {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_given", "x-log" = "hidden"))]
     password_file: Option<PathBuf>,
-    /// The origin that gets them: https://example.org.
+    /// The origin that receives them: https://example.org.
     #[arg(long, value_name = "URL")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "origin"))]
     origin: Option<String>,
-    /// Give them to nobody any more.
+    /// Remove the credentials.
     #[arg(long)]
     #[serde(default)]
     clear: bool,
 }
 
-/// For whom there is a response.
+/// The credentials that are set, without the password.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct HttpAuthState {
-    /// The name; none when servers get no response.
+    /// The user name; absent if no credentials are set.
     user: Option<String>,
-    /// The only origin that gets it; none until the first page asks.
+    /// The only origin that receives them; absent until the first page requests them.
     origin: Option<String>,
 }
 
@@ -58,9 +58,9 @@ impl Action for HttpAuth {
     const EXAMPLES: &'static [Example] = &[
         Example::new(
             "tabwire http-auth anna --password-file secret.txt --origin https://example.org",
-            "Answer that site's question for a name and password.",
+            "Set the credentials for a site.",
         ),
-        Example::new("tabwire http-auth --clear", "Answer no such question any more."),
+        Example::new("tabwire http-auth --clear", "Remove the credentials."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = HttpAuthState;
@@ -111,23 +111,23 @@ impl HttpAuth {
         let has_password = self.password.is_some() || self.password_file.is_some();
         match &self.user {
             None if has_password || self.origin.is_some() => {
-                Err(bad("A password needs the name it belongs to."))
+                Err(bad("`password` and `origin` need a user name."))
             }
             Some(_) if self.clear => Err(bad("`clear` takes no user name.")),
             None => Ok(None),
             Some(user) if user.contains(':') || user.chars().any(char::is_control) => {
-                Err(bad("A name has no colon and no control characters."))
+                Err(bad("A user name contains no colon or control characters."))
             }
             Some(_) => match (&self.password, &self.password_file) {
                 (Some(password), None) => Ok(Some(password.clone())),
                 (None, Some(path)) => {
                     let content = context.files.read(path)?;
-                    let text =
-                        String::from_utf8(content).map_err(|_| bad("The password's file is no text."))?;
+                    let text = String::from_utf8(content)
+                        .map_err(|_| bad("The password file is not UTF-8 text."))?;
                     Ok(Some(text.lines().next().unwrap_or_default().to_owned()))
                 }
-                (None, None) => Err(bad("A name needs a password, even an empty one.")),
-                (Some(_), Some(_)) => Err(bad("The password is either given or in a file.")),
+                (None, None) => Err(bad("A user name needs a password; it may be empty.")),
+                (Some(_), Some(_)) => Err(bad("`password` and `password_file` exclude each other.")),
             },
         }
     }
@@ -145,9 +145,9 @@ impl HttpAuth {
 impl Render for HttpAuthState {
     fn render(&self) -> String {
         match (&self.user, &self.origin) {
-            (None, _) => "servers that ask get no name and password".to_owned(),
+            (None, _) => "no credentials are set".to_owned(),
             (Some(user), Some(origin)) => format!("{user} for {origin}"),
-            (Some(user), None) => format!("{user} for the first page that asks"),
+            (Some(user), None) => format!("{user} for the first page that requests credentials"),
         }
     }
 }

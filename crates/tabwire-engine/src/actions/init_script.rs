@@ -1,4 +1,4 @@
-//! `init_script`: adds scripts that run before a page's own, removes and lists them.
+//! `init_script`: adds, removes and lists scripts that run before a page's own scripts.
 
 use std::path::Path;
 
@@ -13,9 +13,9 @@ use crate::limits::INIT_SCRIPT_SHOWN;
 use crate::page::Page;
 use crate::snapshot::PageText;
 
-/// Add scripts that run in every document of the tab before its own, remove or list them.
+/// Add, remove or list scripts that run in every document of the tab before its own.
 ///
-/// They run in the page's own world, in frames too, from the next document on.
+/// They run in the page's main world, in frames too, from the next document on.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct InitScript {
     /// What to do.
@@ -42,7 +42,7 @@ pub(crate) struct InitScript {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verb {
-    /// Show which there are.
+    /// List them.
     #[default]
     List,
     /// Add one.
@@ -51,7 +51,7 @@ pub(crate) enum Verb {
     Remove,
 }
 
-/// A script that runs before a page's own.
+/// An init script.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ScriptView {
     /// Its id, for removing it.
@@ -70,7 +70,7 @@ pub(crate) struct ScriptsResult {
     /// The id of the script that was added.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// The scripts there are now, in the order they run.
+    /// The scripts now, in the order they run.
     scripts: Vec<ScriptView>,
 }
 
@@ -82,13 +82,13 @@ impl Action for InitScript {
             "tabwire init-script add 'window.isTest = true'",
             "Run a script in every new document before its own.",
         ),
-        Example::new("tabwire init-script remove --all", "Run none any more."),
+        Example::new("tabwire init-script remove --all", "Remove all init scripts."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Emulate);
     type Output = ScriptsResult;
 
     fn needs(&self) -> Needs {
-        // Scripts run in every document that the tab loads from then on.
+        // The scripts run in every document that the tab loads later, on any site.
         Needs::every_site(&[Capability::Eval]).and_if(
             self.file.is_some(),
             Capability::Upload,
@@ -119,7 +119,7 @@ impl Action for InitScript {
 }
 
 impl InitScript {
-    /// The script to add; refuses what does not go together.
+    /// The script to add; rejects parameters that exclude each other.
     fn source(&self, context: &Context) -> Result<Option<String>, Failure> {
         let all = self.all && self.verb != Verb::Remove;
         match (self.verb, &self.script, &self.file) {
@@ -149,7 +149,7 @@ impl InitScript {
             return Ok(());
         };
         let number = id.strip_prefix('s').and_then(|number| number.parse().ok());
-        let Some(number) = number else { return Err(bad(&format!("{id:?} is no script's id."))) };
+        let Some(number) = number else { return Err(bad(&format!("{id:?} is not a script id."))) };
         if page.remove_init_script(number, context.deadline).await? {
             return Ok(());
         }
@@ -167,7 +167,7 @@ impl Render for ScriptsResult {
     fn render(&self) -> String {
         let mut lines: Vec<String> = match (&self.id, self.verb) {
             (Some(id), _) => vec![format!("added {id}; it runs from the next document on: use `reload`")],
-            (None, Verb::Remove) => vec!["removed; documents that are open keep what it did".to_owned()],
+            (None, Verb::Remove) => vec!["removed; open documents keep its effects".to_owned()],
             (None, _) if self.scripts.is_empty() => vec!["no init scripts".to_owned()],
             (None, _) => Vec::new(),
         };

@@ -1,4 +1,4 @@
-//! `inspect`: what is at a point of the page.
+//! `inspect`: describes the element at a point of the page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::input::element::Rectangle;
 use crate::page::Page;
 use crate::snapshot::{DocumentName, ElementKey, PageText, enclose};
 
-/// Say what is at a point of the tab: the innermost element, what it is part of, and its styles of note.
+/// Describe the element at a point of the tab: the innermost one, its ancestors, and selected styles.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Inspect {
     /// The point, in CSS pixels from the top left of the view: X,Y.
@@ -20,9 +20,9 @@ pub(crate) struct Inspect {
     point: (f64, f64),
 }
 
-/// An element as it is told.
+/// An element in the result.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Told {
+pub(crate) struct InspectedElement {
     /// Its ref, for other actions.
     #[serde(rename = "ref")]
     name: String,
@@ -38,29 +38,29 @@ pub(crate) struct Told {
     selector: String,
 }
 
-/// What is at a point.
+/// The element at a point.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Inspected {
+pub(crate) struct InspectResult {
     #[serde(flatten)]
-    element: Told,
-    /// Where it is in the tab.
+    element: InspectedElement,
+    /// Its bounding box in the tab.
     #[serde(rename = "box")]
     rectangle: Rectangle,
-    /// What a click there is really for, when that is something around it.
+    /// The ancestor that a click there activates, e.g. the button around an icon.
     #[serde(skip_serializing_if = "Option::is_none")]
-    acts: Option<Told>,
-    /// Why it cannot be used, if so.
+    acts: Option<InspectedElement>,
+    /// States that prevent its use.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     states: Vec<String>,
-    /// Styles of note.
+    /// Selected computed styles.
     styles: serde_json::Map<String, Value>,
-    /// What it is in, the nearest first.
-    ancestors: Vec<Told>,
+    /// Its ancestors, the nearest first.
+    ancestors: Vec<InspectedElement>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Answer {
+enum InspectResponse {
     Frame(InFrame),
     Element(Box<Found>),
 }
@@ -111,21 +111,21 @@ impl Action for Inspect {
     const NAME: &'static str = "inspect";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] =
-        &[Example::new("tabwire inspect 120,340", "Say what is at a point of the view.")];
+        &[Example::new("tabwire inspect 120,340", "Describe the element at a point of the viewport.")];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Vision);
-    type Output = Inspected;
+    type Output = InspectResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Read)
     }
 
-    async fn run(self, context: &Context) -> Result<Inspected, Failure> {
+    async fn run(self, context: &Context) -> Result<InspectResult, Failure> {
         let page = context.page().await?;
         let (mut x, mut y) = self.point;
         let mut frame = page.main_frame().clone();
         let mut places: Vec<Place> = Vec::new();
         for known in page.session().readable_roots() {
-            // One that cannot be named is told as the element it is.
+            // A frame whose owner cannot be registered is reported as its iframe element.
             let named = page.session().register_frame_owner(&known, context.deadline);
             page.unless_blocked(async {
                 let _ = named.await;
@@ -135,27 +135,29 @@ impl Action for Inspect {
         }
         loop {
             let argument = json!({"x": x, "y": y});
-            let response: Option<Answer> =
+            let response: Option<InspectResponse> =
                 page.call_in(&frame, "inspect", &argument, context.deadline).await?;
             match response {
                 None => return Err(nothing_there(self.point)),
-                Some(Answer::Frame(inner)) => {
+                Some(InspectResponse::Frame(inner)) => {
                     (frame, x, y) = (inner.frame, inner.x, inner.y);
                     places.push(inner.place);
                 }
-                Some(Answer::Element(found)) => return Ok(told(&page, &frame, *found, &places)),
+                Some(InspectResponse::Element(found)) => {
+                    return Ok(inspected(&page, &frame, *found, &places));
+                }
             }
         }
     }
 }
 
 fn nothing_there((x, y): (f64, f64)) -> Failure {
-    Failure::new(ErrorCode::BadArgs, format!("The point {x},{y} is outside of the view."))
-        .with_remedy("Give a point inside the view; scroll first to see other parts of the page.")
+    Failure::new(ErrorCode::BadArgs, format!("The point {x},{y} is outside the viewport."))
+        .with_remedy("Give a point inside the viewport; scroll to reach other parts of the page.")
 }
 
-fn told(page: &Page, frame: &FrameId, found: Found, places: &[Place]) -> Inspected {
-    let tell = |one: One| Told {
+fn inspected(page: &Page, frame: &FrameId, found: Found, places: &[Place]) -> InspectResult {
+    let describe = |one: One| InspectedElement {
         name: page.mint(frame, &found.document, one.key).to_string(),
         role: one.role.as_str().to_owned(),
         text: one.name.as_str().to_owned(),
@@ -175,17 +177,17 @@ fn told(page: &Page, frame: &FrameId, found: Found, places: &[Place]) -> Inspect
         let value = value.as_str().map_or(value.clone(), |text| json!(PageText::new(text).as_str()));
         (name, value)
     });
-    Inspected {
+    InspectResult {
         rectangle,
         states: found.states.iter().map(|state| state.as_str().to_owned()).collect(),
         styles: styles.collect(),
-        acts: found.acted.map(tell),
-        ancestors: found.ancestors.into_iter().map(tell).collect(),
-        element: tell(found.element),
+        acts: found.acted.map(describe),
+        ancestors: found.ancestors.into_iter().map(describe).collect(),
+        element: describe(found.element),
     }
 }
 
-impl Told {
+impl InspectedElement {
     fn line(&self) -> String {
         let name = if self.text.is_empty() {
             String::new()
@@ -196,7 +198,7 @@ impl Told {
     }
 }
 
-impl Render for Inspected {
+impl Render for InspectResult {
     fn render(&self) -> String {
         let Rectangle { x, y, width, height } = self.rectangle;
         let mut lines = vec![self.element.line(), format!("box: {x:.0},{y:.0} {width:.0}x{height:.0}")];

@@ -1,4 +1,4 @@
-//! `login`: fills in a login that was saved, and sends it. The password is never told, not even to whoever asks.
+//! `login`: fills in a saved login and submits it. No result, log line or error contains the password.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +16,7 @@ use crate::actions::{click_element, submit_form};
 use crate::browser::visited_origins::origin_of;
 use crate::input::element::ResolvedTarget;
 use crate::input::mouse::Click;
-use crate::limits::{LOGIN_FIELDS_DEADLINE, LOGIN_LOOK};
+use crate::limits::{LOGIN_FIELDS_DEADLINE, LOGIN_INTERVAL};
 use crate::page::Page;
 use crate::page::navigation::LoadState;
 use crate::secrets::fill::find_login;
@@ -29,9 +29,9 @@ use tabwire_secrets::totp_code;
 
 /// Log in with a login that `tabwire auth save` saved.
 ///
-/// Opens the login's page unless the tab shows its origin with a form, fills in name and password, then a one-time code
-/// if one is asked for, and sends each. Only the saved origin gets them. They are never shown.
-// Not to be printed: it may hold a passphrase.
+/// Opens the login page unless the tab shows a login form of its origin. Fills in and submits the name and the
+/// password, then a TOTP code if the page requests one. Only the saved origin receives them. They are never shown.
+// No `Debug`: it may hold a passphrase.
 #[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Login {
     /// The saved login's name.
@@ -42,31 +42,31 @@ pub(crate) struct Login {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_read", "x-log" = "hidden"))]
     passphrase_file: Option<String>,
-    /// The passphrase itself. A terminal is asked for it; a file keeps it out of histories.
+    /// The passphrase itself. A terminal prompts for it; a file keeps it out of shell histories.
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text", "x-secret" = "secret"))]
     passphrase: Option<String>,
 }
 
-/// How a login went, as far as the page shows.
+/// The result of a login, as far as the page shows.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct LoggedIn {
+pub(crate) struct LoginResult {
     /// The login.
     name: String,
-    /// Where it was filled in.
+    /// The origin that received it.
     origin: String,
-    /// Who logs in.
+    /// The user name.
     username: String,
     /// What was filled in, in order: `name`, `password`, `code`.
     filled: Vec<String>,
-    /// Where the tab is now.
+    /// The tab's URL now.
     url: String,
-    /// Whether the page asks for a password again, as after a wrong one.
+    /// Whether the page shows a password field again, as after a wrong password.
     asks_again: bool,
 }
 
-/// What the page agent has filled in.
+/// The fields that the page agent filled in.
 #[derive(Deserialize)]
 struct LoginStep {
     filled: Vec<String>,
@@ -79,30 +79,30 @@ impl Action for Login {
     const NAME: &'static str = "login";
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire login shop", "Log in with what `tabwire auth save shop` has saved."),
+        Example::new("tabwire login shop", "Log in with the login that `tabwire auth save shop` saved."),
         Example::new(
             "tabwire login shop --passphrase-file key.txt",
-            "The same, when a passphrase seals the logins.",
+            "The same with logins that are encrypted with a passphrase.",
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).hiding(&["passphrase"]);
-    type Output = LoggedIn;
+    type Output = LoginResult;
 
     fn needs(&self) -> Needs {
-        // The keeper of saved logins judges the saved origin before it gives anything out.
+        // The login store checks the policy for the saved origin before it returns the login.
         Needs::destination()
     }
 
-    async fn run(self, context: &Context) -> Result<LoggedIn, Failure> {
+    async fn run(self, context: &Context) -> Result<LoginResult, Failure> {
         let began = Instant::now();
         let login = self.find(context).await?;
-        // Whoever was asked for it took time of their own.
+        // The time that the login store takes does not count: it may wait for the user's approval.
         let context = &context.with_time_since(began);
         let page = open_form(context, &login).await?;
         let mut wanted = vec!["name", "password"];
         wanted.retain(|part| *part != "name" || !login.username.is_empty());
         let mut filled = Vec::new();
-        // Name, password and code may each be on a page of their own.
+        // Name, password and code may be on separate pages.
         while !wanted.is_empty() {
             let is_first = filled.is_empty();
             let Some(step) = await_step(context, &page, &login, &wanted, is_first).await? else { break };
@@ -116,7 +116,7 @@ impl Action for Login {
         if !filled.iter().any(|part| part == "password") {
             return Err(no_form(&login, &filled));
         }
-        tell(context, &page, &login, filled).await
+        describe_result(context, &page, &login, filled).await
     }
 }
 
@@ -131,7 +131,7 @@ impl Login {
     }
 }
 
-/// Stays where a form for the login is, else goes to the login's page.
+/// Opens the login page, unless the tab shows a password field of its origin.
 async fn open_form(context: &Context, login: &SavedLogin) -> Result<Page, Failure> {
     let page = context.tab_page().await?;
     page.unless_blocked(async { Ok(()) }).await?;
@@ -144,7 +144,7 @@ async fn open_form(context: &Context, login: &SavedLogin) -> Result<Page, Failur
     Ok(page)
 }
 
-/// Fills in what the page asks for, once it does; none when it asks for nothing in time.
+/// Waits for fields and fills them in; none if no field appears in time.
 async fn await_step(
     context: &Context,
     page: &Page,
@@ -168,11 +168,11 @@ async fn await_step(
         });
         let step: Result<Option<LoginStep>, Failure> = page.call("logIn", &argument, context.deadline).await;
         match step {
-            // After a form was sent, being elsewhere is an end like any other.
+            // A page on another origin after a submit means that the login is over.
             Err(failure) if !is_first && failure.code == ErrorCode::PolicyDenied => {
                 return if wanted.contains(&"password") { Err(failure) } else { Ok(None) };
             }
-            Ok(None) if Instant::now() < until => tokio::time::sleep(LOGIN_LOOK).await,
+            Ok(None) if Instant::now() < until => tokio::time::sleep(LOGIN_INTERVAL).await,
             step => return step,
         }
     }
@@ -182,7 +182,7 @@ fn now() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Sends what was filled in: by the button that was named, else by the form's own, else by the Enter key.
+/// Submits the fields: with the saved selector's button, else the form's submit button, else the Enter key.
 async fn send(context: &Context, page: &Page, step: &LoginStep) -> Result<Changes, Failure> {
     let at = |key: ElementKey| ResolvedTarget {
         frame: page.main_frame().clone(),
@@ -201,17 +201,17 @@ async fn send(context: &Context, page: &Page, step: &LoginStep) -> Result<Change
     Ok(submit_form(context, page, &resolved, &field).await?.1)
 }
 
-async fn tell(
+async fn describe_result(
     context: &Context,
     page: &Page,
     login: &SavedLogin,
     filled: Vec<String>,
-) -> Result<LoggedIn, Failure> {
+) -> Result<LoginResult, Failure> {
     let mut redaction = Redaction::default();
-    login.strike_from(&mut redaction);
+    login.add_secrets_to(&mut redaction);
     let place = page.info(context.deadline).await?;
     let asks = page.call::<bool>("showsPasswordField", &json!({}), context.deadline).await;
-    Ok(LoggedIn {
+    Ok(LoginResult {
         name: login.name.clone(),
         origin: login.origin.clone(),
         username: login.username.clone(),
@@ -223,21 +223,21 @@ async fn tell(
 
 fn no_form(login: &SavedLogin, filled: &[String]) -> Failure {
     let so_far = if filled.is_empty() { "Nothing" } else { "Only the name" };
-    let message = format!("{} shows no field for a password. {so_far} was filled in.", login.origin);
+    let message = format!("{} shows no password field. {so_far} was filled in.", login.origin);
     Failure::new(ErrorCode::SelectorNotFound, message).with_remedy(Remedy::new(
         "Check the page with {}. The user can save the login with the form's URL or a selector: {}.",
         [Step::action("snapshot"), Step::command("tabwire auth save --password-selector SELECTOR")],
     ))
 }
 
-impl Render for LoggedIn {
+impl Render for LoginResult {
     fn render(&self) -> String {
         let mut lines = vec![
             format!("filled in {} of {} at {}", self.filled.join(", "), self.username, self.origin),
             format!("now at {}", line_address(&self.url)),
         ];
         if self.asks_again {
-            lines.push("The page asks for a password again: it may not have taken this one.".to_owned());
+            lines.push("The page shows a password field again: the password may be wrong.".to_owned());
         }
         lines.join("\n")
     }

@@ -1,4 +1,4 @@
-//! One file for each action; this one only lists them.
+//! The list of actions. Each action has its own file.
 
 mod back;
 mod capture;
@@ -71,8 +71,8 @@ pub(crate) use select::choose;
 
 use crate::action::Definition;
 
-/// Every action, in the order people meet them in the help. A static, so that its code is made in this crate alone and
-/// not again in each that mentions it.
+/// Every action, in the order of the help. A static, not a constant: a constant is compiled again in every crate that
+/// uses it.
 pub static ALL: &[Definition] = &[
     Definition::of::<snapshot::Snapshot>(),
     Definition::of::<find::Find>(),

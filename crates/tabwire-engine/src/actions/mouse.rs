@@ -1,4 +1,4 @@
-//! `mouse`: moves the mouse, holds and releases its buttons, turns its wheel.
+//! `mouse`: moves the mouse, presses and releases its buttons, turns its wheel.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ use crate::settle::InputAction;
 
 /// Move the mouse, press or release a button, or turn the wheel, at a point of the tab.
 ///
-/// For what no element stands for, such as a drawing. Buttons stay held between calls.
+/// For content without elements, such as a canvas. Buttons stay pressed between calls.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Mouse {
     /// What to do.
     #[arg(value_enum)]
     what: What,
-    /// Where, in CSS pixels from the top left of the tab: X,Y. Without it, where the mouse is.
+    /// The point, in CSS pixels from the top left of the tab: X,Y; the mouse's position by default.
     #[arg(value_name = "X,Y", value_parser = crate::actions::parse_position)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<(f64, f64)>,
@@ -39,13 +39,13 @@ pub(crate) struct Mouse {
     modifiers: Vec<Modifier>,
 }
 
-/// What a hand does with a mouse.
+/// What to do with the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
     /// Move it.
     Move,
-    /// Press a button and hold it.
+    /// Press a button.
     Down,
     /// Release a button.
     Up,
@@ -57,8 +57,8 @@ impl Action for Mouse {
     const NAME: &'static str = "mouse";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire mouse move 120,340", "Move the mouse to a point of the view."),
-        Example::new("tabwire mouse wheel --by 0,400", "Turn the wheel where the mouse is."),
+        Example::new("tabwire mouse move 120,340", "Move the mouse to a point of the viewport."),
+        Example::new("tabwire mouse wheel --by 0,400", "Turn the wheel at the mouse's position."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Vision);
     type Output = ActionResult;
@@ -122,7 +122,7 @@ impl Mouse {
                 bad("`by` is only for `wheel`.", "Leave it out.".into())
             }
             (_, Some((x, y)), _) if x < 0.0 || y < 0.0 => bad(
-                "The point is outside of the tab.",
+                "The point is outside the tab.",
                 "Give X and Y from the tab's top left, both at least 0.".into(),
             ),
             _ => Ok(()),

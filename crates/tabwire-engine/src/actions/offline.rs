@@ -1,4 +1,4 @@
-//! `offline`: takes the network away from a tab, or gives it back.
+//! `offline`: turns a tab's network off or on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::network::{Conditions, NetworkState};
 
-/// Take the tab's network away, or give it back.
+/// Turn the tab's network off or on.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Offline {
     /// Whether the tab is offline.
@@ -18,7 +18,7 @@ pub(crate) struct Offline {
     state: Switch,
 }
 
-/// On, off, or only asked.
+/// What to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Switch {
@@ -26,7 +26,7 @@ pub(crate) enum Switch {
     On,
     /// The tab has its network again.
     Off,
-    /// Say what it is now.
+    /// Report the state.
     #[default]
     Show,
 }

@@ -1,4 +1,4 @@
-//! `pdf`: the page in print.
+//! `pdf`: prints the page to a PDF file.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ pub(crate) enum Paper {
     Legal,
     /// 11 x 17 in.
     Tabloid,
-    /// What the page's own style asks for.
+    /// The size that the page's CSS (`@page`) requests.
     Page,
 }
 
@@ -86,10 +86,10 @@ impl Paper {
     }
 }
 
-/// A page in print.
+/// A printed page.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Printed {
-    /// Where it is.
+pub(crate) struct PdfResult {
+    /// The file.
     path: PathBuf,
     /// How large the file is.
     bytes: usize,
@@ -102,11 +102,11 @@ impl Action for Pdf {
         Example::new("tabwire pdf -o page.pdf", "Print the page to a file."),
         Example::new(
             "tabwire pdf --paper letter --pages 1-2 --raw",
-            "Print two pages; say only where the file is.",
+            "Print two pages; output only the file's path.",
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files);
-    type Output = Printed;
+    type Output = PdfResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Read).showing_every_frame(true).and_if(
@@ -116,7 +116,7 @@ impl Action for Pdf {
         )
     }
 
-    async fn run(self, context: &Context) -> Result<Printed, Failure> {
+    async fn run(self, context: &Context) -> Result<PdfResult, Failure> {
         #[derive(Deserialize)]
         struct Streamed {
             stream: String,
@@ -128,8 +128,8 @@ impl Action for Pdf {
             return Err(Failure::new(ErrorCode::BadArgs, format!("`scale` must be 0.1 to 2, not {scale}."))
                 .with_remedy("Give a scale such as 0.8."));
         }
-        if let Some(wish) = &self.output {
-            context.files.check_output(wish)?;
+        if let Some(output) = &self.output {
+            context.files.check_output(output)?;
         }
         let page = context.page().await?;
         let (width, height) = self.paper.size();
@@ -141,18 +141,19 @@ impl Action for Pdf {
         });
         page.check_documents()?;
         let watch = page.start_screenshot_check();
-        let response = page.command("Page.printToPDF", &params, context.deadline).await.map_err(told)?;
+        let response =
+            page.command("Page.printToPDF", &params, context.deadline).await.map_err(page_range_failure)?;
         let streamed: Streamed = serde_json::from_value(response)
             .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.printToPDF: {error}.")))?;
         let bytes = read_stream(&page, &streamed.stream, PDF_BYTES, context.deadline).await?;
         watch.finish(context.deadline).await?;
         let path = context.files.write(FileKind::Pdf, self.output.as_deref(), "page.pdf", &bytes)?;
-        Ok(Printed { path, bytes: bytes.len() })
+        Ok(PdfResult { path, bytes: bytes.len() })
     }
 }
 
 /// Chrome reports pages that do not exist with "Page range exceeds page count".
-fn told(failure: Failure) -> Failure {
+fn page_range_failure(failure: Failure) -> Failure {
     if failure.message.contains("Page range") {
         return Failure::new(ErrorCode::BadArgs, "The PDF has fewer pages than `pages` names.")
             .with_remedy(Remedy::new("Leave {} out to print all pages.", [Step::argument("pages")]));
@@ -198,7 +199,7 @@ fn check_pages(text: &str) -> Result<(), Failure> {
         .with_remedy("Give page numbers and ranges such as 1-3,5."))
 }
 
-impl Render for Printed {
+impl Render for PdfResult {
     fn render(&self) -> String {
         format!("{}\n{} bytes", self.path.display(), self.bytes)
     }

@@ -1,4 +1,4 @@
-//! `read_as_markdown`: the page, or what is worth reading of it, as Markdown in which nothing is live.
+//! `read_as_markdown`: reads the page or its main content as Markdown without active links or images.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,24 +10,24 @@ use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::read::PartArguments;
-use crate::read::excerpt::{Excerpt, StretchArguments};
+use crate::read::excerpt::{Excerpt, RangeArguments};
 
-/// Read the page as Markdown: its main content, the whole of it, or an element.
+/// Read the page's main content, the whole page or an element as Markdown.
 ///
-/// Hidden text is left out. Nothing in it is live: a link reads [text] (`address`) with the address relative to the
-/// page's site when it stays there, an image reads (image: description) and has no address.
+/// Hidden text is left out. Links and images are inactive: a link is written [text] (`URL`), with a URL relative to the
+/// page's site for links inside it; an image is written (image: description) without a URL.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct ReadAsMarkdown {
     #[command(flatten)]
     #[serde(flatten)]
     part: PartArguments,
-    /// The whole page with menus, side boxes and footers.
+    /// The whole page, with menus, sidebars and footers.
     #[arg(long, conflicts_with = "target")]
     #[serde(default)]
     whole: bool,
     #[command(flatten)]
     #[serde(flatten)]
-    stretch: StretchArguments,
+    range: RangeArguments,
 }
 
 /// The page as Markdown.
@@ -44,7 +44,7 @@ impl Action for ReadAsMarkdown {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire read-as-markdown", "Read the page's main content as Markdown.").in_skill(),
-        Example::new("tabwire read-as-markdown --whole --raw", "Everything on it, without the fence."),
+        Example::new("tabwire read-as-markdown --whole --raw", "The whole page, without the fence."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
     type Output = MarkdownText;
@@ -54,7 +54,7 @@ impl Action for ReadAsMarkdown {
     }
 
     async fn run(self, context: &Context) -> Result<MarkdownText, Failure> {
-        self.stretch.check()?;
+        self.range.check()?;
         if self.whole && self.part.target.is_some() {
             return Err(Failure::new(ErrorCode::BadArgs, "`whole` and a target exclude each other.")
                 .with_remedy("Give one of them."));
@@ -63,7 +63,7 @@ impl Action for ReadAsMarkdown {
         let argument = json!({"main": !self.whole});
         let reading = page.read_part(&self.part, "readMarkdown", argument, context.deadline).await?;
         let part = reading.more.get("part").and_then(Value::as_str).unwrap_or("page").to_owned();
-        Ok(MarkdownText { part, excerpt: Excerpt::cut(reading, self.stretch)? })
+        Ok(MarkdownText { part, excerpt: Excerpt::cut(reading, self.range)? })
     }
 }
 

@@ -1,4 +1,4 @@
-//! `record`: a moving image of a tab.
+//! `record`: records a video of a tab.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::limits::RECORDING_RATE;
 use crate::media::frames::{RecordingFormat, ScreencastFrames};
 use crate::media::screencast::{Recording, Screencast};
 
-/// Record what a tab shows: `record start`, act, `record stop`.
+/// Record a video of the tab: `record start`, act, `record stop`.
 ///
-/// A WebM video when an encoder (ffmpeg) is on this machine, else an animated WebP, or a directory of images; the
-/// answer says which. At most 1280 pixels wide and high, 10 minutes and 64 MiB; one recording a tab. Fields for
-/// secrets are recorded as the page shows them.
+/// Writes a WebM video if this machine has an encoder (ffmpeg), else an animated WebP, or a directory of images; the
+/// result names the format. At most 1280 pixels wide and high, 10 minutes and 64 MiB; one recording per tab. Secret
+/// fields are recorded as the page shows them.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Record {
     /// What to do.
     #[arg(value_enum)]
     verb: Verb,
-    /// In which form it is kept, with start.
+    /// The format, with `start`.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     format: RecordingFormat,
-    /// Where it goes, with start; one of our own directories if left out.
+    /// The file or directory to write, with `start`; a new one in Tabwire's data directory by default.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
@@ -43,28 +43,28 @@ pub(crate) struct Record {
 pub(crate) enum Verb {
     /// Start it.
     Start,
-    /// End it and write the file.
+    /// Stop and write the file.
     Stop,
 }
 
-/// What became of the recording.
+/// The state of the recording.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "lowercase")]
-pub(crate) enum Recorded {
+pub(crate) enum RecordResult {
     /// It is running.
     Started {
         /// The tab.
         #[schemars(with = "String")]
         tab: TabId,
-        /// What there is to know about its form.
+        /// A note on the format.
         #[serde(skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
-    /// It was written.
+    /// It is written.
     Stopped(RecordingFile),
 }
 
-/// A recording that was written.
+/// A finished recording.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct RecordingFile {
     /// The file, or the directory of images.
@@ -73,18 +73,18 @@ pub(crate) struct RecordingFile {
     format: String,
     /// How many images it has.
     frames: u32,
-    /// How long it is.
+    /// Its length in seconds.
     seconds: f64,
-    /// How large it is.
+    /// Its size in bytes.
     bytes: u64,
-    /// How wide, in pixels.
+    /// The width in pixels.
     width: u32,
-    /// How high, in pixels.
+    /// The height in pixels.
     height: u32,
-    /// Why it ended before it was stopped.
+    /// Why it ended before `stop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut: Option<String>,
-    /// What there is to know about its form.
+    /// A note on the format.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -93,11 +93,11 @@ impl Action for Record {
     const NAME: &'static str = "record";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire record start", "Begin to record the tab."),
-        Example::new("tabwire record stop", "End it and say where the video is."),
+        Example::new("tabwire record start", "Start recording the tab."),
+        Example::new("tabwire record stop", "Stop and print the video's path."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
-    type Output = Recorded;
+    type Output = RecordResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Read)
@@ -106,7 +106,7 @@ impl Action for Record {
             .and(Capability::Download, Scope::Page)
     }
 
-    async fn run(self, context: &Context) -> Result<Recorded, Failure> {
+    async fn run(self, context: &Context) -> Result<RecordResult, Failure> {
         match self.verb {
             Verb::Start => self.start(context).await,
             Verb::Stop => self.stop(context).await,
@@ -115,28 +115,28 @@ impl Action for Record {
 }
 
 impl Record {
-    async fn start(self, context: &Context) -> Result<Recorded, Failure> {
+    async fn start(self, context: &Context) -> Result<RecordResult, Failure> {
         let page = context.page().await?;
         let tab = context.browser.tab_id(&page);
         if context.browser.recordings().has(tab) {
             return Err(Failure::new(ErrorCode::Busy, format!("Tab {tab} is already being recorded."))
                 .with_remedy(Remedy::new("Run {} first.", [Step::action("record").with("verb", "stop")])));
         }
-        if let Some(wish) = self.output.as_deref().filter(|_| self.format != RecordingFormat::Frames) {
-            context.files.check_output(wish)?;
+        if let Some(output) = self.output.as_deref().filter(|_| self.format != RecordingFormat::Frames) {
+            context.files.check_output(output)?;
         }
         page.unless_blocked(async { Ok(()) }).await?;
-        let (recorded, note) = self.recorded(context)?;
+        let (recorded, note) = self.new_recording(context)?;
         let recording = context.browser.record(&page, recorded, context.deadline);
         let mut recording = page.unless_blocked(recording).await?;
         recording.note.clone_from(&note);
         recording.output = self.output;
         context.browser.recordings().keep(tab, recording);
-        Ok(Recorded::Started { tab, note })
+        Ok(RecordResult::Started { tab, note })
     }
 
-    /// A recorded of the form that is wanted, and what there is to know about it.
-    fn recorded(&self, context: &Context) -> Result<(ScreencastFrames, Option<String>), Failure> {
+    /// An empty recording in the requested format, and a note on the format.
+    fn new_recording(&self, context: &Context) -> Result<(ScreencastFrames, Option<String>), Failure> {
         let video =
             || context.video_encoder.as_ref().and_then(|video_encoder| video_encoder.begin(RECORDING_RATE));
         Ok(match self.format {
@@ -163,39 +163,34 @@ impl Record {
                     (ScreencastFrames::animation(), Some(note.to_owned()))
                 }
                 None => {
-                    return Err(Failure::new(
-                        ErrorCode::BadArgs,
-                        "A video needs an encoder, and none was found.",
-                    )
-                    .with_remedy("Install ffmpeg, or leave the format to us."));
+                    return Err(Failure::new(ErrorCode::BadArgs, "No video encoder was found.")
+                        .with_remedy("Install ffmpeg, or leave `format` out."));
                 }
             },
         })
     }
 
-    async fn stop(self, context: &Context) -> Result<Recorded, Failure> {
+    async fn stop(self, context: &Context) -> Result<RecordResult, Failure> {
         if self.output.is_some() || self.format != RecordingFormat::Auto {
-            return Err(Failure::new(
-                ErrorCode::BadArgs,
-                "RecordingFormat and path are chosen when a recording starts.",
-            ));
+            return Err(Failure::new(ErrorCode::BadArgs, "`format` and `output` are only for `start`."));
         }
         let (tab, recording) = find(context).await?;
         let age = recording.age();
         let (note, output) = (recording.note.clone(), recording.output.clone());
         let Screencast { recorded, moment, cut, withheld } = recording.stop(context.deadline).await?;
         if withheld > 0 {
-            let told =
-                format!("{withheld} pictures were left out: the page had frames that may not be read.");
-            context.notices.add([told]);
+            let notice = format!(
+                "{withheld} images were left out: they showed frames that the policy does not allow."
+            );
+            context.notices.add([notice]);
         }
         let files = Arc::clone(&context.files);
         let work = move || recorded.write(moment, &*files, output.as_deref());
         let developed = tokio::task::spawn_blocking(work).await.map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("The recording of {tab} was lost: {error}."))
+            Failure::new(ErrorCode::Internal, format!("Writing the recording of {tab} failed: {error}."))
         })??;
         let seconds = std::time::Duration::from_millis(moment).min(age).as_secs_f64();
-        Ok(Recorded::Stopped(RecordingFile {
+        Ok(RecordResult::Stopped(RecordingFile {
             path: developed.path,
             format: developed.format,
             frames: developed.frames,
@@ -209,8 +204,8 @@ impl Record {
     }
 }
 
-/// The recording that is meant: of the tab that is named, though it may be closed; else of the current tab, else the
-/// only one there is.
+/// Finds the recording to stop: of the named tab, which may be closed, else of the current tab, else the only
+/// recording.
 async fn find(context: &Context) -> Result<(TabId, Recording), Failure> {
     let recordings = context.browser.recordings();
     let tab = match context.tab {
@@ -222,7 +217,7 @@ async fn find(context: &Context) -> Result<(TabId, Recording), Failure> {
     };
     let found = tab.and_then(|tab| Some((tab, recordings.take(tab)?)));
     if found.is_none() && context.tab.is_some() {
-        // A tab that is gone is told as such.
+        // Report a tab that does not exist as such.
         context.tab_page().await?;
     }
     found.ok_or_else(|| {
@@ -231,7 +226,7 @@ async fn find(context: &Context) -> Result<(TabId, Recording), Failure> {
     })
 }
 
-impl Render for Recorded {
+impl Render for RecordResult {
     fn render(&self) -> String {
         let file = match self {
             Self::Started { tab, note } => {

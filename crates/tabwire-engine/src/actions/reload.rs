@@ -27,7 +27,7 @@ impl Action for Reload {
     const NAME: &'static str = "reload";
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire reload", "Load the page again."),
+        Example::new("tabwire reload", "Reload the page."),
         Example::new("tabwire reload --past-cache", "Bypass the cache."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).idempotent();
@@ -41,6 +41,6 @@ impl Action for Reload {
         let page = context.tab_page().await?;
         context.browser.clear_crash(page.target());
         let arrival = page.reload(self.past_cache, self.wait_until, context.deadline).await?;
-        NavigationResult::tell(&context.browser, &page, arrival, context.deadline).await
+        NavigationResult::read(&context.browser, &page, arrival, context.deadline).await
     }
 }

@@ -1,4 +1,4 @@
-//! `request`: tells one request in full, or saves parts of it.
+//! `request`: shows one request in full, or saves parts of it.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ use crate::page::Page;
 pub(crate) struct Request {
     /// Its number, as `requests` lists it.
     number: u64,
-    /// Show cookies, Authorization headers, tokens and passwords as they are.
+    /// Show cookies, Authorization headers, tokens and passwords unmasked.
     #[arg(long)]
     #[serde(default)]
     #[schemars(extend("x-secret" = "reveals"))]
@@ -37,14 +37,14 @@ pub(crate) struct Request {
     #[arg(long, value_enum, value_name = "PART")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     save: Vec<Part>,
-    /// Where to save it, when it is one part.
+    /// The file for a single part.
     #[arg(long, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
     output: Option<PathBuf>,
 }
 
-/// The bodies of a request, as far as they are to be had.
+/// The bodies of a request, as far as the browser still has them.
 struct Bodies {
     sent: Option<Result<String, CdpError>>,
     received: Option<Result<Body, CdpError>>,
@@ -54,10 +54,10 @@ impl Action for Request {
     const NAME: &'static str = "request";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire request 12", "See one request in full: headers, bodies, times."),
+        Example::new("tabwire request 12", "Show one request with headers, bodies and timing."),
         Example::new(
-            "tabwire request 12 --save response-body --output answer.json",
-            "Keep the answer's body.",
+            "tabwire request 12 --save response-body --output response.json",
+            "Save the response body.",
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
@@ -123,7 +123,7 @@ async fn fetch_bodies(entry: &RequestEntry, sent: bool, received: bool, deadline
 }
 
 impl Request {
-    /// Masks secrets all the same where code may not run: they are worth as much.
+    /// Masks secrets in spite of `show_secrets` where the site lacks `eval`.
     fn hide_secrets(&mut self, context: &Context, page: &Page, entry: &RequestEntry) {
         if !self.show_secrets {
             return;
@@ -185,7 +185,7 @@ impl Request {
         ShownBody::of_text(&shown, text.len())
     }
 
-    /// The bytes of a part that is to be saved.
+    /// The bytes of a part to save.
     fn content_of(
         &self,
         part: Part,
@@ -219,13 +219,13 @@ impl Request {
                 Some(Ok(text)) => {
                     Ok(mask(text, entry.headers.find("content-type").unwrap_or_default()).into_bytes())
                 }
-                Some(Err(error)) => Err(lost(error)),
+                Some(Err(error)) => Err(body_failure(error)),
                 None => Err(nothing()),
             },
             Part::ResponseBody => match &bodies.received {
                 Some(Ok(Body::Text(text))) => Ok(mask(text, entry.content_type()).into_bytes()),
                 Some(Ok(Body::Bytes(bytes))) => Ok(bytes.clone()),
-                Some(Err(error)) => Err(lost(error)),
+                Some(Err(error)) => Err(body_failure(error)),
                 None => Err(nothing()),
             },
         }
@@ -250,7 +250,7 @@ impl Request {
     }
 }
 
-/// A harmless ending for a file of this content.
+/// A file extension for this content that the system does not execute.
 fn extension_of(content_type: &str) -> &'static str {
     let kind = content_type.split(';').next().unwrap_or_default().trim();
     match kind {
@@ -267,7 +267,7 @@ fn extension_of(content_type: &str) -> &'static str {
     }
 }
 
-fn lost(error: &CdpError) -> Failure {
+fn body_failure(error: &CdpError) -> Failure {
     Failure::new(ErrorCode::TargetGone, format!("The body is not available: {}.", reason(error))).with_remedy(
         Remedy::new(
             "Record bodies as they arrive: {}, then act, then {}.",
@@ -282,9 +282,7 @@ fn missing(error: &CdpError) -> ShownBody {
 
 fn reason(error: &CdpError) -> String {
     match error {
-        CdpError::Protocol { .. } | CdpError::SessionGone { .. } => {
-            "the browser does not hold it any more".to_owned()
-        }
+        CdpError::Protocol { .. } | CdpError::SessionGone { .. } => "the browser no longer has it".to_owned(),
         error => error.to_string(),
     }
 }

@@ -70,11 +70,11 @@ const fn listed() -> usize {
 pub(crate) struct RequestList {
     /// The requests, the oldest first.
     requests: Vec<ListedRequest>,
-    /// Images, styles, scripts and fonts that would fit but are not listed.
+    /// Matching images, styles, scripts and fonts that are not listed.
     hidden_static: usize,
-    /// Older ones that would fit but are above the limit.
+    /// Older matches above the limit.
     left_out: usize,
-    /// Requests that are not kept any more.
+    /// Requests that are no longer kept.
     forgotten: u64,
 }
 
@@ -102,14 +102,14 @@ impl FromStr for StatusRange {
     }
 }
 
-/// The filters as they are applied.
-struct Wanted<'a> {
+/// The parsed filters.
+struct RequestFilter<'a> {
     asked: &'a Requests,
     glob: Option<UrlGlob>,
     status: Option<StatusRange>,
 }
 
-impl Wanted<'_> {
+impl RequestFilter<'_> {
     fn has(&self, entry: &RequestEntry) -> bool {
         let is_stream = matches!(entry.kind, ResourceKind::Websocket | ResourceKind::EventSource);
         let status =
@@ -155,7 +155,7 @@ impl Action for Requests {
         notes: &[
             ("hidden_static", "images, styles, scripts and fonts are not listed (--all)"),
             ("left_out", "older ones are not listed (--limit)"),
-            ("forgotten", "are not kept any more"),
+            ("forgotten", "are no longer kept"),
         ],
     });
     type Output = RequestList;
@@ -172,11 +172,11 @@ impl Action for Requests {
         let status = self.status.as_deref().map(StatusRange::from_str).transpose()?;
         let page = context.page().await?;
         page.sync_events().await;
-        // What is known is told even while a dialog is open: nothing is asked of the page.
+        // The list needs no call into the page, so it works while a dialog is open.
         let mut log = page.network().log();
         let listed = log.mark_listed();
         let since = if self.new { listed } else { 0 };
-        let wanted = Wanted { asked: &self, glob, status };
+        let wanted = RequestFilter { asked: &self, glob, status };
         let (mut requests, mut hidden_static) = (Vec::new(), 0);
         let refused = RefusedRequests::find(&log, page.network().policy(), Capability::Read);
         let mut withheld = OmittedSites::default();
@@ -207,7 +207,7 @@ impl Render for RequestList {
             notes.push(format!("{} older left out (`limit`)", self.left_out));
         }
         if self.forgotten > 0 {
-            notes.push(format!("{} not kept any more", self.forgotten));
+            notes.push(format!("{} no longer kept", self.forgotten));
         }
         let count = match self.requests.len() {
             0 => "no requests".to_owned(),
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statuses_are_read_as_people_write_them() {
+    fn status_ranges_are_parsed() {
         for (text, from, to) in [("404", 404, 404), ("4xx", 400, 499), ("200-299", 200, 299)] {
             assert_eq!(text.parse::<StatusRange>().ok(), Some(StatusRange(from, to)));
         }

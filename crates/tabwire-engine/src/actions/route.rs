@@ -1,4 +1,4 @@
-//! `route`: decides what becomes of some of a page's requests.
+//! `route`: aborts, fulfils or changes requests of a tab.
 
 use std::path::PathBuf;
 
@@ -17,15 +17,15 @@ use crate::network::{
 use crate::page::Page;
 use crate::url::checked_url;
 
-/// Abort, answer or change requests of the tab, by address and kind; without an address, list the routes.
+/// Abort, fulfil or change requests of the tab, by URL and kind; without a URL, list the routes.
 ///
 /// Choose one: --abort, a response (--status, --header, --body, --body-file), or a change of the request (--to-url,
 /// --to-method, --set-header, --remove-header, --post-data). Routes hold for all frames, survive navigation, and end
-/// with `unroute` or the tab. Of several that fit, the newest decides. While there are routes the cache is not used.
+/// with `unroute` or the tab. The newest matching route applies. A tab with routes does not use the cache.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 #[serde(default)]
 pub(crate) struct Route {
-    /// Addresses that contain this, or match it as a glob: `*` stands for anything, slashes too (/api/*.json).
+    /// URLs that contain this, or match it as a glob: `*` stands for anything, slashes too (/api/*.json).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "pattern"))]
     url: Option<String>,
@@ -33,34 +33,34 @@ pub(crate) struct Route {
     #[arg(long = "type", value_enum, value_name = "KIND")]
     #[serde(rename = "type", skip_serializing_if = "Vec::is_empty")]
     kinds: Vec<ResourceKind>,
-    /// Apply it this often, then no more.
+    /// The maximum number of requests it applies to.
     #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     times: Option<u32>,
-    /// Let the request fail, in this way.
+    /// Fail the request with this reason.
     #[arg(long, value_enum, value_name = "REASON", num_args = 0..=1, default_missing_value = "blocked")]
     #[serde(skip_serializing_if = "Option::is_none")]
     abort: Option<AbortReason>,
-    /// MockResponse with this status; 200 unless said.
+    /// Respond with this status; 200 by default.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
-    /// MockResponse with this header, `Name: value`; may be repeated.
+    /// Respond with this header, `Name: value`; may be repeated.
     #[arg(long = "header", value_name = "HEADER")]
     #[serde(rename = "header", skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-carries" = "response"))]
     headers: Vec<String>,
-    /// MockResponse with this text.
+    /// Respond with this text.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "response"))]
     body: Option<String>,
-    /// MockResponse with the content of this file, as it is now.
+    /// Respond with the current content of this file.
     #[arg(long, value_name = "PATH")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_given"))]
     body_file: Option<PathBuf>,
-    /// Send the request to this address; the page does not notice.
+    /// Send the request to this URL. The page sees the original URL.
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "url"))]
@@ -93,21 +93,21 @@ impl Action for Route {
     const EXAMPLES: &'static [Example] = &[
         Example::new(
             "tabwire route '*/api/user' --body '{\"name\": \"Anna\"}'",
-            "MockResponse a request in the server's place.",
+            "Respond to a request instead of the server.",
         ),
-        Example::new("tabwire route --type image --abort blocked", "Let no picture load."),
+        Example::new("tabwire route --type image --abort blocked", "Block all images."),
         Example::new("tabwire route", "List the routes."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = RouteList;
 
     fn needs(&self) -> Needs {
-        // A response of the caller's making is code as soon as it is a document or a script. The origin of each held
-        // request is judged as well, when it is held.
-        let lists = self.abort.is_none() && !self.answers() && !self.changes();
+        // A mocked document or script is code of the caller, which needs `eval`. The policy also checks the origin of
+        // each intercepted request.
+        let lists = self.abort.is_none() && !self.fulfils() && !self.changes();
         let to_url = self.to_url.as_deref().and_then(|url| checked_url(url).ok());
         Needs::tab(if lists { Capability::Read } else { Capability::Act })
-            .and_if(self.answers() || self.changes(), Capability::Eval, Scope::Page)
+            .and_if(self.fulfils() || self.changes(), Capability::Eval, Scope::Page)
             .and_if(self.body_file.is_some(), Capability::Upload, Scope::Page)
             .at(Capability::Act, to_url)
     }
@@ -146,7 +146,7 @@ fn bad(message: &str) -> Failure {
 }
 
 impl Route {
-    fn answers(&self) -> bool {
+    fn fulfils(&self) -> bool {
         self.status.is_some() || !self.headers.is_empty() || self.body.is_some() || self.body_file.is_some()
     }
 
@@ -155,33 +155,31 @@ impl Route {
         has_headers || self.to_url.is_some() || self.to_method.is_some() || self.post_data.is_some()
     }
 
-    /// The rule that is asked for; none when the rules are to be listed.
+    /// The requested rule; none if the request is to list the rules.
     fn to_rule(&self, context: &Context) -> Result<Option<Rule>, Failure> {
-        let kinds = [self.abort.is_some(), self.answers(), self.changes()];
+        let kinds = [self.abort.is_some(), self.fulfils(), self.changes()];
         let asked = kinds.iter().filter(|kind| **kind).count();
         let Some(url) = &self.url else {
             let is_bare = asked == 0 && self.kinds.is_empty() && self.times.is_none();
             return if is_bare {
                 Ok(None)
             } else {
-                Err(bad("A route needs the addresses it is for; `*` is all."))
+                Err(bad("A route needs a URL pattern; `*` matches all."))
             };
         };
         let effect = match (asked, self.abort) {
             (1, Some(reason)) => RouteEffect::Abort(reason),
-            (1, None) if self.answers() => RouteEffect::Fulfil(self.to_answer(context)?),
+            (1, None) if self.fulfils() => RouteEffect::Fulfil(self.to_response(context)?),
             (1, None) => RouteEffect::Rewrite(self.to_change()?),
             (0, _) => {
-                return Err(bad("A route has to abort, answer or change requests, and this does nothing."));
+                return Err(bad("The route neither aborts, fulfils nor changes requests."));
             }
             _ => {
-                return Err(bad(
-                    "A route either aborts, or answers, or changes requests, and this is more than one.",
-                ));
+                return Err(bad("Aborting, fulfilling and changing a request exclude each other."));
             }
         };
         if self.times == Some(0) {
-            return Err(bad("A route that applies 0 times does nothing."));
+            return Err(bad("`times` must be at least 1."));
         }
         let glob = UrlGlob::parse(url)?;
         Ok(Some(Rule {
@@ -195,19 +193,19 @@ impl Route {
         }))
     }
 
-    fn to_answer(&self, context: &Context) -> Result<MockResponse, Failure> {
+    fn to_response(&self, context: &Context) -> Result<MockResponse, Failure> {
         let status = self.status.unwrap_or(200);
         if !(200..=599).contains(&status) {
-            return Err(bad("An answer's status is between 200 and 599."));
+            return Err(bad("`status` must be 200 to 599."));
         }
         let body = match (&self.body, &self.body_file) {
-            (Some(_), Some(_)) => return Err(bad("The body is either text or a file.")),
+            (Some(_), Some(_)) => return Err(bad("`body` and `body_file` exclude each other.")),
             (Some(text), None) => text.clone().into_bytes(),
             (None, Some(path)) => context.files.read(path)?,
             (None, None) => Vec::new(),
         };
         if body.len() > ROUTE_BODY_BYTES {
-            return Err(bad("The body is larger than 16 MiB, which is as much as a route answers with."));
+            return Err(bad("The body is larger than 16 MiB, the maximum for a route."));
         }
         let mut headers = HeaderList::parse(&self.headers)?;
         if headers.find("content-type").is_none() {
@@ -221,11 +219,11 @@ impl Route {
     fn to_change(&self) -> Result<Change, Failure> {
         let is_name = |name: &String| is_header_name(name);
         if !self.remove_headers.iter().all(is_name) || !self.to_method.iter().all(is_name) {
-            return Err(bad("A method or a header's name has characters that it cannot have."));
+            return Err(bad("The method or a header name has invalid characters."));
         }
         let url = self.to_url.as_deref().map(checked_url).transpose()?;
         if url.as_ref().is_some_and(|url| !url.starts_with("http") || !has_host(url)) {
-            return Err(bad("A request can only be sent to an http or https address."));
+            return Err(bad("`to_url` must be an http or https URL."));
         }
         Ok(Change {
             url,
@@ -237,7 +235,7 @@ impl Route {
     }
 }
 
-/// Whether an address names a server.
+/// Whether a URL has a valid host.
 fn has_host(url: &str) -> bool {
     let Some(origin) = origin_of(url) else { return false };
     let host = origin.split_once("://").map_or("", |(_, host)| host);
@@ -245,7 +243,7 @@ fn has_host(url: &str) -> bool {
     (host.starts_with('[') && host.contains(']')) || host.chars().all(is_plain)
 }
 
-/// The content type of a response that was given without one.
+/// The content type of a response without a content-type header.
 fn content_type_of(extension: &str, body: &[u8]) -> &'static str {
     match extension.to_ascii_lowercase().as_str() {
         "html" | "htm" => "text/html; charset=utf-8",

@@ -57,49 +57,49 @@ pub(crate) struct Screenshot {
     output: Option<PathBuf>,
 }
 
-/// An image's form.
+/// An image format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
-    /// Without loss, read everywhere.
+    /// Lossless, supported everywhere.
     #[default]
     Png,
-    /// With loss, small for photographs.
+    /// Lossy, small for photographs.
     Jpeg,
-    /// Without loss, smaller than PNG.
+    /// Lossless, smaller than PNG.
     Webp,
 }
 
-/// An image that was taken.
+/// A screenshot.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Taken {
-    /// Where it is.
+pub(crate) struct ScreenshotResult {
+    /// The file.
     path: PathBuf,
-    /// Its form.
+    /// Its format.
     format: Format,
-    /// How wide it is, in pixels.
+    /// Its width in pixels.
     width: u32,
-    /// How high it is, in pixels.
+    /// Its height in pixels.
     height: u32,
-    /// How large the file is.
+    /// The size of the file in bytes.
     bytes: usize,
-    /// Pixels of the image for each CSS pixel.
+    /// Image pixels per CSS pixel.
     scale: f64,
-    /// Whether the page or element goes on beyond the image.
+    /// Whether the page or element is larger than the image.
     truncated: bool,
-    /// How high the page is, in CSS pixels, when the full page was asked for.
+    /// The page's height in CSS pixels, with `full_page`.
     #[serde(skip_serializing_if = "Option::is_none")]
     full_height: Option<f64>,
-    /// What the labels in the image stand for.
+    /// The elements that the labels in the image refer to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     annotations: Vec<Annotation>,
 }
 
-/// What of the page is in the image.
+/// The part of the page that the image shows.
 struct Subject {
-    /// In the page's coordinates; none for the view.
+    /// In page coordinates; none for the viewport.
     part: Option<Rectangle>,
-    /// The same in the view's coordinates.
+    /// In viewport coordinates.
     seen: Rectangle,
     truncated: bool,
     full_height: Option<f64>,
@@ -120,7 +120,7 @@ impl Action for Screenshot {
         .described("Take a screenshot of the viewport, the full page or an element")
         .hiding(&["quality", "output"])
         .returning(ToolResult::Image);
-    type Output = Taken;
+    type Output = ScreenshotResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Read).showing_every_frame(true).and_if(
@@ -130,10 +130,10 @@ impl Action for Screenshot {
         )
     }
 
-    async fn run(self, context: &Context) -> Result<Taken, Failure> {
+    async fn run(self, context: &Context) -> Result<ScreenshotResult, Failure> {
         self.check()?;
-        if let Some(wish) = &self.output {
-            context.files.check_output(wish)?;
+        if let Some(output) = &self.output {
+            context.files.check_output(output)?;
         }
         let page = context.page().await?;
         let subject = self.subject(context, &page).await?;
@@ -147,24 +147,25 @@ impl Action for Screenshot {
         let marks = annotations.clone();
         let (seen, original) = (subject.seen, self.original);
         let encoding = self.encoding();
-        // Pixels are slow; the other tabs go on meanwhile.
+        // Encoding takes long; a blocking thread keeps the other tabs running.
         let worked =
-            tokio::task::spawn_blocking(move || develop(png, seen, original, &marks, encoding)).await;
-        let developed = worked
+            tokio::task::spawn_blocking(move || encode_screenshot(png, seen, original, &marks, encoding))
+                .await;
+        let encoded = worked
             .map_err(|error| {
                 Failure::new(ErrorCode::Internal, format!("Encoding the image failed: {error}."))
             })?
             .map_err(|error| Failure::new(ErrorCode::Internal, error.to_string()))?;
         let name = format!("page.{}", self.format.extension());
         let path =
-            context.files.write(FileKind::Screenshot, self.output.as_deref(), &name, &developed.bytes)?;
-        Ok(Taken {
+            context.files.write(FileKind::Screenshot, self.output.as_deref(), &name, &encoded.bytes)?;
+        Ok(ScreenshotResult {
             path,
             format: self.format,
-            width: developed.width,
-            height: developed.height,
-            bytes: developed.bytes.len(),
-            scale: (f64::from(developed.width) / seen.width * 1_000.0).round() / 1_000.0,
+            width: encoded.width,
+            height: encoded.height,
+            bytes: encoded.bytes.len(),
+            scale: (f64::from(encoded.width) / seen.width * 1_000.0).round() / 1_000.0,
             truncated: subject.truncated,
             full_height: subject.full_height,
             annotations,
@@ -210,7 +211,7 @@ impl Screenshot {
         };
         let (frame, wanted) = page.find_element(&target, context.deadline).await?;
         let argument = json!({"key": wanted["key"]});
-        // Into view first: what a box around it cuts off is in no image.
+        // Scroll it into view first: parts that a scroll container clips are not in the image.
         let _: Value = page.call_in(&frame, "scroll", &argument, context.deadline).await?;
         let element = page.prepare(&target, "read", json!({}), context.deadline).await?;
         let place = element.info.rectangle;
@@ -226,8 +227,8 @@ impl Screenshot {
     }
 }
 
-/// The browser's PNG of the view, the full page or an element, and where that is in CSS pixels.
-pub(crate) async fn photograph(
+/// Captures a PNG of the viewport, the full page or an element, and returns its rectangle in CSS pixels.
+pub(crate) async fn capture_png(
     context: &Context,
     page: &Page,
     part: PartArguments,
@@ -258,20 +259,20 @@ fn full_page(layout: &Layout) -> Subject {
     Subject { part: Some(part), seen, truncated, full_height: Some(layout.page_height) }
 }
 
-struct Developed {
+struct EncodedImage {
     width: u32,
     height: u32,
     bytes: Vec<u8>,
 }
 
-/// Makes the file that is asked for of the browser's PNG.
-fn develop(
+/// Scales, annotates and encodes the browser's PNG as requested.
+fn encode_screenshot(
     png: Vec<u8>,
     seen: Rectangle,
     original: bool,
     annotations: &[Annotation],
     encoding: Encoding,
-) -> Result<Developed, ImageError> {
+) -> Result<EncodedImage, ImageError> {
     let mut image = Image::from_png(&png)?;
     let taken = (image.width(), image.height());
     let (width, height) = if original {
@@ -281,7 +282,7 @@ fn develop(
         Image::size_within(width, height, LONGEST_SIDE)
     };
     if (width, height) == taken && annotations.is_empty() && encoding == Encoding::Png {
-        return Ok(Developed { width, height, bytes: png });
+        return Ok(EncodedImage { width, height, bytes: png });
     }
     image = image.resized(width, height)?;
     let (across, down) = (f64::from(width) / seen.width, f64::from(height) / seen.height);
@@ -296,16 +297,16 @@ fn develop(
         })
         .collect();
     image.draw_marks(&marks);
-    Ok(Developed { width, height, bytes: image.encode(encoding)? })
+    Ok(EncodedImage { width, height, bytes: image.encode(encoding)? })
 }
 
-/// A length on the page in whole pixels.
+/// A length in whole pixels.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
 pub(crate) fn pixels(length: f64) -> u32 {
     length.round().clamp(1.0, 100_000.0) as u32
 }
 
-/// A place in an image in whole pixels.
+/// A coordinate in whole pixels.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to what fits")]
 fn whole(place: f64) -> i64 {
     place.round().clamp(-1e6, 1e6) as i64
@@ -321,7 +322,7 @@ impl Format {
     }
 }
 
-impl Render for Taken {
+impl Render for ScreenshotResult {
     fn render(&self) -> String {
         let mut text =
             format!("{}\n{}x{} pixels, {} bytes", self.path.display(), self.width, self.height, self.bytes);

@@ -1,4 +1,4 @@
-//! `scroll`: scrolls the page or a part of it.
+//! `scroll`: scrolls the page or an element.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,16 +35,16 @@ pub(crate) struct Scroll {
     to: Option<String>,
 }
 
-/// Where the scrolling ended.
+/// The result of scrolling.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Scrolled {
+pub(crate) struct ScrollResult {
     /// What was scrolled: an element, or the page.
     scrolled: String,
     /// How far it moved to the right.
     moved_x: f64,
     /// How far it moved down.
     moved_y: f64,
-    /// Where it is now.
+    /// The position now.
     place: Place,
     /// The edges it is at now.
     at: Vec<String>,
@@ -53,7 +53,7 @@ pub(crate) struct Scrolled {
     changes: Changes,
 }
 
-/// Where something that scrolls is.
+/// A scroll position.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all(deserialize = "camelCase"))]
 pub(crate) struct Place {
@@ -61,19 +61,19 @@ pub(crate) struct Place {
     x: f64,
     /// From the top.
     y: f64,
-    /// How wide all of it is.
+    /// The width of the whole content.
     width: f64,
-    /// How high all of it is.
+    /// The height of the whole content.
     height: f64,
-    /// How wide the part is that is seen.
+    /// The width of the visible part.
     view_width: f64,
-    /// How high the part is that is seen.
+    /// The height of the visible part.
     view_height: f64,
 }
 
-/// What the page agent says of a scroll.
+/// The page agent's response to `scroll`.
 #[derive(Deserialize)]
-struct Answer {
+struct ScrollResponse {
     scroller: Option<Scroller>,
     before: Place,
     after: Place,
@@ -89,18 +89,18 @@ impl Action for Scroll {
     const NAME: &'static str = "scroll";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire scroll --to bottom", "Go to the end of the page."),
-        Example::new("tabwire scroll --target e6", "Bring an element into view."),
-        Example::new("tabwire scroll --by 0,600", "Go down 600 pixels."),
+        Example::new("tabwire scroll --to bottom", "Scroll to the end of the page."),
+        Example::new("tabwire scroll --target e6", "Scroll an element into view."),
+        Example::new("tabwire scroll --by 0,600", "Scroll down 600 pixels."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
-    type Output = Scrolled;
+    type Output = ScrollResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Scrolled, Failure> {
+    async fn run(self, context: &Context) -> Result<ScrollResult, Failure> {
         let target = self.target.given()?;
         let mut argument = self.request()?;
         let action = InputAction::start(context).await?;
@@ -112,16 +112,17 @@ impl Action for Scroll {
         if target.is_some() {
             argument["key"] = json!(element.key());
         }
-        let first: Answer = page.call_in(&element.frame, "scroll", &argument, context.deadline).await?;
+        let first: ScrollResponse =
+            page.call_in(&element.frame, "scroll", &argument, context.deadline).await?;
         let drawn = page.call_in::<()>(&element.frame, "drawn", &json!({}), context.deadline).await;
         let changes = action.settle(&element, drawn, json!({})).await?.changes;
-        let last = look(context, &page, &element, &argument).await.unwrap_or(first.after);
-        Ok(told(first.scroller, &first.before, last, changes))
+        let last = read_position(context, &page, &element, &argument).await.unwrap_or(first.after);
+        Ok(scrolled(first.scroller, &first.before, last, changes))
     }
 }
 
 impl Scroll {
-    /// The request in the page agent's words.
+    /// The argument for the page agent.
     fn request(&self) -> Result<Value, Failure> {
         let bad = |message: &str, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_remedy(hint);
         let edges = "Give top, bottom, left, right, or a position such as 0,1200.";
@@ -141,14 +142,15 @@ impl Scroll {
     }
 }
 
-/// Where it is after all has loaded; nothing when what was scrolled has gone.
-async fn look(context: &Context, page: &Page, element: &Element, argument: &Value) -> Option<Place> {
+/// Reads the position after content has loaded; none if the scrolled element is gone.
+async fn read_position(context: &Context, page: &Page, element: &Element, argument: &Value) -> Option<Place> {
     let nowhere = json!({"key": argument.get("key"), "by": {"x": 0, "y": 0}});
-    let response: Answer = page.call_in(&element.frame, "scroll", &nowhere, context.deadline).await.ok()?;
+    let response: ScrollResponse =
+        page.call_in(&element.frame, "scroll", &nowhere, context.deadline).await.ok()?;
     Some(response.after)
 }
 
-fn told(scroller: Option<Scroller>, before: &Place, place: Place, changes: Changes) -> Scrolled {
+fn scrolled(scroller: Option<Scroller>, before: &Place, place: Place, changes: Changes) -> ScrollResult {
     let scrolled = scroller.map_or_else(
         || "the page".to_owned(),
         |one| {
@@ -166,10 +168,10 @@ fn told(scroller: Option<Scroller>, before: &Place, place: Place, changes: Chang
         ("right", place.x + place.view_width >= place.width - 1.0),
     ];
     let at = edges.iter().filter(|(_, is_there)| *is_there).map(|(edge, _)| (*edge).to_owned()).collect();
-    Scrolled { scrolled, moved_x: place.x - before.x, moved_y: place.y - before.y, place, at, changes }
+    ScrollResult { scrolled, moved_x: place.x - before.x, moved_y: place.y - before.y, place, at, changes }
 }
 
-impl Render for Scrolled {
+impl Render for ScrollResult {
     fn render(&self) -> String {
         let Place { x, y, width, height, view_width, view_height } = &self.place;
         let mut lines = vec![

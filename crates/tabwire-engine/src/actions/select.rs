@@ -1,4 +1,4 @@
-//! `select`: chooses options of a list.
+//! `select`: selects options of a list.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,26 +13,25 @@ use crate::input::element::{Element, ResolvedTarget, TargetArguments};
 use crate::page::Page;
 use crate::settle::InputAction;
 
-/// Choose options of a list by label or value.
+/// Select options of a list by label or value.
 ///
-/// Waits for options that are not there yet. In a list that takes several, those given are chosen and all others are
-/// not.
+/// Waits for options to appear. In a multiple-choice list, exactly the given options are selected afterwards.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Select {
     #[command(flatten)]
     #[serde(flatten)]
     target: TargetArguments,
-    /// What to choose; several for a list that takes several.
+    /// The options to select; several only for a multiple-choice list.
     #[arg(required = true, allow_hyphen_values = true)]
     #[schemars(extend("x-carries" = "text"))]
     options: Vec<String>,
-    /// What the options are given by.
+    /// How the options are given.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     by: By,
 }
 
-/// What an option is given by.
+/// How an option is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum By {
@@ -43,7 +42,7 @@ pub(crate) enum By {
     Value,
     /// Its label.
     Label,
-    /// Its place in the list, counted from 1.
+    /// Its index in the list, counted from 1.
     Index,
 }
 
@@ -51,8 +50,8 @@ impl Action for Select {
     const NAME: &'static str = "select";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire select e4 Germany", "Choose an option by its label or value.").in_skill(),
-        Example::new("tabwire select e4 1 3 --by index", "Choose several by number."),
+        Example::new("tabwire select e4 Germany", "Select an option by its label or value.").in_skill(),
+        Example::new("tabwire select e4 1 3 --by index", "Select several by index."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
     type Output = ActionResult;
@@ -71,7 +70,7 @@ impl Action for Select {
     }
 }
 
-/// An option in the page agent's words.
+/// An option as the page agent's argument.
 fn choice(by: By, option: &str) -> Result<Value, Failure> {
     Ok(match by {
         By::Any => json!({"any": option}),
@@ -87,7 +86,7 @@ fn choice(by: By, option: &str) -> Result<Value, Failure> {
     })
 }
 
-/// Chooses options, in the page agent's words, and makes sure that they are chosen.
+/// Selects options and reads the selection back.
 pub(crate) async fn choose(
     context: &Context,
     page: &Page,
@@ -111,7 +110,7 @@ pub(crate) async fn choose(
                 [Step::action("snapshot")],
             )))
         }
-        // A list that was replaced cannot be looked at; it has taken the choice.
+        // A list that the page replaced cannot be read; it accepted the selection.
         Ok(true) => Ok((element, changes)),
         Err(failure) if failure.code == ErrorCode::RefExpired => Ok((element, changes)),
         Err(failure) => Err(failure),

@@ -1,4 +1,4 @@
-//! `snapshot`: what is on the page, as short text with refs to act on.
+//! `snapshot`: lists the page's elements as short text with refs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::snapshot::{Extent, Selection, Snapshot as PageSnapshot, SnapshotLines
 /// See what is on the page: roles, names, states, and refs (e12) that other actions take.
 ///
 /// Elements nearest to the viewport come first. The text names what it leaves out, with the ref to look into. Page
-/// content stands between two fence lines.
+/// content is between two fence lines.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 #[serde(default)]
 pub(crate) struct Snapshot {
@@ -48,11 +48,11 @@ pub(crate) struct Snapshot {
 
 /// What is on the page.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Seen {
+pub(crate) struct SnapshotResult {
     /// The page as nested nodes, with refs.
     #[serde(flatten)]
     page: Value,
-    /// The page as text, within its fence; only when a delta was asked for.
+    /// The changes as text, inside a fence; only with `delta`.
     #[serde(skip_serializing_if = "Option::is_none")]
     delta: Option<String>,
     #[serde(skip)]
@@ -68,17 +68,17 @@ impl Action for Snapshot {
         Example::new("tabwire snapshot --delta", "Only what changed since the last one."),
         Example::new(
             "tabwire snapshot --within e14 --from 51",
-            "Look into one element, from its 51st child.",
+            "Show one element's content, from its 51st child.",
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("See what is on the page: roles, names, states, and refs (e12) for other tools. Look before acting").returning(ToolResult::Text);
-    type Output = Seen;
+    type Output = SnapshotResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Read)
     }
 
-    async fn run(self, context: &Context) -> Result<Seen, Failure> {
+    async fn run(self, context: &Context) -> Result<SnapshotResult, Failure> {
         if self.budget == Some(0) || self.depth == Some(0) {
             let message = "`budget` and `depth` must be at least 1.";
             return Err(Failure::new(ErrorCode::BadArgs, message));
@@ -100,25 +100,25 @@ impl Action for Snapshot {
         if self.delta {
             let (snapshot, request) = page.view(request, self.within.as_deref(), context.deadline).await?;
             let text = page.memory().delta(&snapshot, &request, &mut page.refs());
-            return Ok(Seen { page: Value::Null, delta: Some(text.clone()), text });
+            return Ok(SnapshotResult { page: Value::Null, delta: Some(text.clone()), text });
         }
-        let tell = |snapshot: &PageSnapshot, request: &SnapshotRequest| {
+        let render = |snapshot: &PageSnapshot, request: &SnapshotRequest| {
             let refs = &mut page.refs();
             let (page, text) = if context.wants_text {
                 (Value::Null, snapshot.to_text(refs, request))
             } else {
                 (snapshot.to_json(refs), String::new())
             };
-            (SnapshotLines::of(snapshot), Seen { page, delta: None, text })
+            (SnapshotLines::of(snapshot), SnapshotResult { page, delta: None, text })
         };
-        let view = page.view_as(request, self.within.as_deref(), context.deadline, tell).await?;
+        let view = page.view_as(request, self.within.as_deref(), context.deadline, render).await?;
         let (lines, seen) = view.made;
         page.memory().remember(&view.snapshot, &view.request, lines);
         Ok(seen)
     }
 }
 
-impl Render for Seen {
+impl Render for SnapshotResult {
     fn render(&self) -> String {
         self.text.trim_end().to_owned()
     }

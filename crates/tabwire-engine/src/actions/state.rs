@@ -19,33 +19,33 @@ use tabwire_secrets::{Passphrase, is_sealed, open_state, seal_state};
 
 /// Save cookies and local storage to a file, or load them from one.
 ///
-/// The file is Playwright's storage state. It is as good as a password for every site that it remembers a login of:
-/// seal it with a passphrase. Session storage and databases are not in it.
-// Not to be printed: it may hold a passphrase.
+/// The format is Playwright's storage state. The file gives access to every site with a login in it: encrypt it with a
+/// passphrase. It does not include session storage and databases.
+// No `Debug`: it may hold a passphrase.
 #[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct State {
     /// What to do.
     #[arg(value_enum)]
     verb: Verb,
-    /// The file; for save we choose one if it is left out.
+    /// The file; for save, a new one in Tabwire's data directory by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written_or_given"))]
     path: Option<String>,
-    /// For save: an origin whose local storage is saved too, besides those that were visited; may be repeated.
+    /// For save: save the local storage of this origin too, in addition to visited origins; may be repeated.
     #[arg(long = "origin", value_name = "URL")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-carries" = "origin"))]
     origins: Vec<String>,
-    /// A file whose first line is a passphrase that seals the state, or opens it.
+    /// Encrypt or decrypt the state with the passphrase on the first line of this file.
     #[arg(long, value_name = "FILE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_read", "x-log" = "hidden"))]
     passphrase_file: Option<String>,
-    /// For save: seal it with a passphrase, which a terminal is asked for unless a file has it.
+    /// For save: encrypt the file with a passphrase; a terminal prompts for it unless `passphrase_file` is given.
     #[arg(long)]
     #[serde(default)]
     encrypt: bool,
-    /// The passphrase itself. A terminal is asked for it; a file keeps it out of histories.
+    /// The passphrase itself. A terminal prompts for it; a file keeps it out of shell histories.
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text", "x-secret" = "secret"))]
@@ -62,26 +62,26 @@ pub(crate) struct State {
 pub(crate) enum Verb {
     /// Write it to a file.
     Save,
-    /// Take it from a file.
+    /// Load it from a file.
     Load,
 }
 
 /// What was saved or loaded.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct StateResponse {
+pub(crate) struct StateResult {
     /// What was done.
     verb: Verb,
     /// The file.
     path: String,
-    /// Whether the file is sealed with a passphrase.
+    /// Whether the file is encrypted.
     sealed: bool,
     /// How many cookies.
     cookies: usize,
     /// The origins whose local storage was saved or loaded.
     origins: Vec<String>,
-    /// How many keys of local storage.
+    /// How many local storage keys.
     entries: usize,
-    /// Cookies in the file whose time is over.
+    /// Expired cookies in the file, which are not loaded.
     #[serde(skip_serializing_if = "is_none")]
     expired: usize,
     /// What could not be saved or loaded, and why.
@@ -98,11 +98,11 @@ impl Action for State {
     const NAME: &'static str = "state";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire state save login.json", "Keep cookies and local storage.").in_skill(),
-        Example::new("tabwire state load login.json", "Put them back, e.g. in another session."),
+        Example::new("tabwire state save login.json", "Save cookies and local storage.").in_skill(),
+        Example::new("tabwire state load login.json", "Load them, e.g. in another session."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).hiding(&["passphrase"]);
-    type Output = StateResponse;
+    type Output = StateResult;
 
     fn needs(&self) -> Needs {
         let file = match self.verb {
@@ -115,7 +115,7 @@ impl Action for State {
             .fold(needs, |needs, origin| needs.and(Capability::Act, Scope::Url(origin.clone())))
     }
 
-    async fn run(self, context: &Context) -> Result<StateResponse, Failure> {
+    async fn run(self, context: &Context) -> Result<StateResult, Failure> {
         match self.verb {
             Verb::Save => self.save(context).await,
             Verb::Load => self.load(context).await,
@@ -124,18 +124,18 @@ impl Action for State {
 }
 
 impl State {
-    async fn save(&self, context: &Context) -> Result<StateResponse, Failure> {
+    async fn save(&self, context: &Context) -> Result<StateResult, Failure> {
         if self.replace {
             return Err(bad("`replace` is only for `load`.", "Leave it out."));
         }
         let named = self.origins.iter().map(|url| {
             let hint = "Give it as https://host or https://host:port.";
-            origin_of(url).ok_or_else(|| bad(&format!("{url:?} is not an address of the web."), hint))
+            origin_of(url).ok_or_else(|| bad(&format!("{url:?} is not an http or https URL."), hint))
         });
         let named: Vec<String> = named.collect::<Result<_, _>>()?;
         let passphrase = self.passphrase(context)?;
         if self.encrypt && passphrase.is_none() {
-            return Err(bad("There is no passphrase to seal the state with.", passphrase_remedy()));
+            return Err(bad("`encrypt` needs a passphrase.", passphrase_remedy()));
         }
         let page = context.page().await?;
         let keeper = StateCollector { browser: &context.browser, page: &page, deadline: context.deadline };
@@ -145,9 +145,9 @@ impl State {
         if let Some(passphrase) = passphrase {
             content = run_blocking(move || seal_state(&content, &passphrase)).await?;
         }
-        let wish = self.path.as_deref().map(Path::new);
-        let path = context.files.write(FileKind::State, wish, "state.json", &content)?;
-        Ok(StateResponse {
+        let output = self.path.as_deref().map(Path::new);
+        let path = context.files.write(FileKind::State, output, "state.json", &content)?;
+        Ok(StateResult {
             verb: self.verb,
             path: path.display().to_string(),
             sealed,
@@ -159,7 +159,7 @@ impl State {
         })
     }
 
-    async fn load(&self, context: &Context) -> Result<StateResponse, Failure> {
+    async fn load(&self, context: &Context) -> Result<StateResult, Failure> {
         let Some(path) = &self.path else {
             return Err(bad("`load` needs the file to load.", "Add the file."));
         };
@@ -179,11 +179,11 @@ impl State {
             (false, None) => content,
             (true, Some(passphrase)) => run_blocking(move || open_state(&content, &passphrase)).await?,
             (true, None) => {
-                return Err(bad("The state is sealed with a passphrase.", passphrase_remedy()));
+                return Err(bad("The file is encrypted with a passphrase.", passphrase_remedy()));
             }
             (false, Some(_)) => {
                 return Err(bad(
-                    "The state is not sealed.",
+                    "The file is not encrypted.",
                     Remedy::new("Leave {} out.", [Step::argument("passphrase_file")]),
                 ));
             }
@@ -194,7 +194,7 @@ impl State {
         let RestoreReport { cookies, entries, origins, expired, left_out } =
             keeper.restore(&state, self.replace).await?;
         let path = path.clone();
-        Ok(StateResponse { verb: self.verb, path, sealed, cookies, entries, origins, expired, left_out })
+        Ok(StateResult { verb: self.verb, path, sealed, cookies, entries, origins, expired, left_out })
     }
 
     fn passphrase(&self, context: &Context) -> Result<Option<Passphrase>, Failure> {
@@ -214,7 +214,7 @@ fn bad(message: &str, remedy: impl Into<Remedy>) -> Failure {
     Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy)
 }
 
-impl Render for StateResponse {
+impl Render for StateResult {
     fn render(&self) -> String {
         let (did, place) = match self.verb {
             Verb::Save => ("saved", "to"),

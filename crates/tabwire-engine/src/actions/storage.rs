@@ -1,4 +1,4 @@
-//! `storage`: lists, shows, sets and removes what the page's origin keeps in local or session storage.
+//! `storage`: lists, shows, sets and removes local or session storage keys of the page's origin.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, Too
 use crate::limits::RESULT_BYTES;
 use crate::snapshot::PageText;
 
-/// List, show, set and remove what the page's origin keeps in its storage.
+/// List, show, set and remove local or session storage keys of the page's origin.
 ///
-/// Values are often secrets: `list` shows them only with --values, `get` shows the one that is asked for.
+/// Values are often secrets: `list` shows them only with --values, `get` shows one value.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Storage {
     /// Which storage.
@@ -54,7 +54,7 @@ pub(crate) enum Area {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verb {
-    /// Show which keys there are.
+    /// List the keys.
     #[default]
     List,
     /// Show one value.
@@ -72,17 +72,17 @@ pub(crate) enum Verb {
 pub(crate) struct Entry {
     /// The key.
     key: String,
-    /// The value; left out unless it was asked for.
+    /// The value, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
-    /// How long the value is.
+    /// The length of the value in bytes.
     bytes: usize,
 }
 
-/// What a storage holds, and what was done with it.
+/// The result of an action on a storage.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct StorageResult {
-    /// Whose storage it is.
+    /// The storage's origin.
     origin: String,
     /// Which storage.
     area: Area,
@@ -90,20 +90,20 @@ pub(crate) struct StorageResult {
     verb: Verb,
     /// The keys that were found, set or removed.
     entries: Vec<Entry>,
-    /// Whether values were left out because they are too long together; get them one by one.
+    /// Whether values were left out because the result would be too long; get them one by one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     values_left_out: bool,
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct AgentStorage {
     origin: String,
-    entries: Vec<ToldEntry>,
+    entries: Vec<AgentEntry>,
     before: bool,
 }
 
 #[derive(Deserialize)]
-struct ToldEntry {
+struct AgentEntry {
     key: String,
     value: String,
 }
@@ -128,18 +128,18 @@ impl Action for Storage {
         self.check()?;
         let page = context.page().await?;
         let argument = json!({"area": self.area, "verb": self.verb, "key": self.key, "value": self.value});
-        let told: Told = page.call("storage", &argument, context.deadline).await?;
+        let stored: AgentStorage = page.call("storage", &argument, context.deadline).await?;
         let key = self.key.as_deref().unwrap_or_default();
-        if !told.before && matches!(self.verb, Verb::Get | Verb::Remove) {
-            let message = format!("The storage of {} has no key {key:?}.", told.origin);
+        if !stored.before && matches!(self.verb, Verb::Get | Verb::Remove) {
+            let message = format!("The storage of {} has no key {key:?}.", stored.origin);
             let list = Step::action("storage").with("area", self.area.word());
             let remedy = Remedy::new("Run {} for its keys.", [list]);
             return Err(Failure::new(ErrorCode::NotActionable, message).with_remedy(remedy));
         }
-        let total: usize = told.entries.iter().map(|entry| entry.value.len()).sum();
+        let total: usize = stored.entries.iter().map(|entry| entry.value.len()).sum();
         let with_values = self.verb == Verb::Get || (self.verb == Verb::List && self.values);
         let values_left_out = with_values && self.verb == Verb::List && total > RESULT_BYTES;
-        let mut entries: Vec<Entry> = told
+        let mut entries: Vec<Entry> = stored
             .entries
             .into_iter()
             .map(|entry| Entry {
@@ -152,12 +152,18 @@ impl Action for Storage {
         if self.verb == Verb::Remove {
             entries.push(Entry { key: key.to_owned(), value: None, bytes: 0 });
         }
-        Ok(StorageResult { origin: told.origin, area: self.area, verb: self.verb, entries, values_left_out })
+        Ok(StorageResult {
+            origin: stored.origin,
+            area: self.area,
+            verb: self.verb,
+            entries,
+            values_left_out,
+        })
     }
 }
 
 impl Storage {
-    /// Refuses what does not go together.
+    /// Rejects parameters that do not fit the verb.
     fn check(&self) -> Result<(), Failure> {
         let (wants_key, wants_value) = match self.verb {
             Verb::List | Verb::Clear => (false, false),
@@ -201,7 +207,7 @@ impl Render for StorageResult {
             lines.extend(self.entries.iter().map(|entry| {
                 let key = PageText::new(&entry.key);
                 match (&entry.value, self.verb) {
-                    // Every letter that could mislead is escaped.
+                    // Invisible and control characters are escaped.
                     (Some(value), _) => format!("{} = {value:?}", key.quoted()),
                     (None, Verb::Remove) => key.quoted().to_string(),
                     (None, _) => format!("{} [{} bytes]", key.quoted(), entry.bytes),
@@ -209,7 +215,7 @@ impl Render for StorageResult {
             }));
         }
         if self.values_left_out {
-            lines.push("(too long together to show values: get them one by one)".to_owned());
+            lines.push("(the values are too long to list; get them one by one)".to_owned());
         }
         lines.join("\n")
     }

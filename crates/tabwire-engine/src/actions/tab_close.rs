@@ -18,13 +18,13 @@ pub(crate) struct TabClose {
     id: Option<TabId>,
 }
 
-/// A tab was closed.
+/// The result of closing a tab.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Closed {
-    /// Which.
+pub(crate) struct TabCloseResult {
+    /// The closed tab.
     #[schemars(with = "String")]
     closed: TabId,
-    /// The tab that later actions are for.
+    /// The tab that later actions use.
     #[schemars(with = "Option<String>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     current: Option<TabId>,
@@ -39,13 +39,13 @@ impl Action for TabClose {
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
     const TAB: TabUse = TabUse::Closes;
-    type Output = Closed;
+    type Output = TabCloseResult;
 
     fn needs(&self) -> Needs {
         Needs::nothing()
     }
 
-    async fn run(self, context: &Context) -> Result<Closed, Failure> {
+    async fn run(self, context: &Context) -> Result<TabCloseResult, Failure> {
         let tab = match self.id.or(context.tab) {
             Some(tab) => tab,
             None => context.browser.tab_id(&context.tab_page().await?),
@@ -53,11 +53,11 @@ impl Action for TabClose {
         context.browser.close_tab(tab, context.deadline).await?;
         let tabs = context.browser.tabs(context.deadline).await?;
         let current = tabs.into_iter().find(|tab| tab.current).map(|tab| tab.tab);
-        Ok(Closed { closed: tab, current })
+        Ok(TabCloseResult { closed: tab, current })
     }
 }
 
-impl Render for Closed {
+impl Render for TabCloseResult {
     fn render(&self) -> String {
         match self.current {
             Some(current) => format!("closed {}; the current tab is {current}", self.closed),

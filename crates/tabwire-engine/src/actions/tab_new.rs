@@ -13,14 +13,14 @@ use crate::url::checked_url;
 
 /// Open a tab and make it the current one.
 ///
-/// It opens behind the one in front, so that nobody's view changes, unless `--foreground` is given.
+/// It opens in the background, so that the user's window does not change, unless `--foreground` is given.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct TabNew {
-    /// The address to open in it; an empty page if left out.
+    /// The URL to open; an empty page by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "url"))]
     url: Option<String>,
-    /// Open it behind the one in front (the default).
+    /// Open it in the background (default).
     #[arg(long, conflicts_with = "foreground")]
     #[serde(default)]
     background: bool,
@@ -28,13 +28,13 @@ pub(crate) struct TabNew {
     #[arg(long)]
     #[serde(default)]
     foreground: bool,
-    /// How far the page must have come.
+    /// The load state to wait for.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     wait_until: LoadState,
 }
 
-/// The new tab, and where it is.
+/// The new tab and its URL.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct OpenedTab(NavigationResult);
@@ -45,7 +45,7 @@ impl Action for TabNew {
     const EXAMPLES: &'static [Example] = &[
         Example::new(
             "tabwire tab-new example.org",
-            "Open an address in a new tab, which becomes the current one.",
+            "Open a URL in a new tab, which becomes the current one.",
         )
         .in_skill(),
         Example::new("tabwire tab-new --raw example.org", "Print only the new tab's id, for --tab."),
@@ -66,7 +66,7 @@ impl Action for TabNew {
             Some(url) => context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?,
             None => DocumentResponse::default(),
         };
-        NavigationResult::tell(&context.browser, &page, arrival, context.deadline).await.map(OpenedTab)
+        NavigationResult::read(&context.browser, &page, arrival, context.deadline).await.map(OpenedTab)
     }
 }
 
@@ -75,7 +75,7 @@ impl Render for OpenedTab {
         self.0.render()
     }
 
-    /// The address is known to who opened it; the tab is not.
+    /// The caller knows the URL, so the bare value is the tab's id.
     fn bare(&self) -> Option<BareValue> {
         Some(BareValue::whole(self.0.tab.to_string()))
     }

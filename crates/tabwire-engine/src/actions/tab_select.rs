@@ -1,4 +1,4 @@
-//! `tab_select`: makes a tab the one that actions are for.
+//! `tab_select`: makes a tab the current one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::action::result::NavigationResult;
 use crate::action::{Action, Effect, Example, TabUse, ToolGroup, ToolOptions};
 use crate::page::navigation::DocumentResponse;
 
-/// Make a tab the one that later actions are for.
+/// Make a tab the current one for later actions.
 ///
 /// The browser's window stays as it is unless `--foreground` is given.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -29,7 +29,7 @@ impl Action for TabSelect {
     const NAME: &'static str = "tab_select";
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] =
-        &[Example::new("tabwire tab-select pipe:7f3a:3", "Act on this tab from now on.")];
+        &[Example::new("tabwire tab-select pipe:7f3a:3", "Use this tab for later actions.")];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).idempotent();
     const TAB: TabUse = TabUse::Selects;
     type Output = NavigationResult;
@@ -43,6 +43,6 @@ impl Action for TabSelect {
         if self.foreground {
             page.command("Page.bringToFront", &serde_json::json!({}), context.deadline).await?;
         }
-        NavigationResult::tell(&context.browser, &page, DocumentResponse::default(), context.deadline).await
+        NavigationResult::read(&context.browser, &page, DocumentResponse::default(), context.deadline).await
     }
 }

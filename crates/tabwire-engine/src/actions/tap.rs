@@ -1,4 +1,4 @@
-//! `tap`: touches an element with a finger.
+//! `tap`: taps an element.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::input::element::TargetArguments;
 use crate::limits::TAP_TIMEOUT;
 use crate::settle::InputAction;
 
-/// Touch an element with a finger.
+/// Tap an element on a touch screen.
 ///
 /// The page gets touch events and then, unless it prevents them, the mouse events and the click of a tap.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -30,8 +30,7 @@ pub(crate) struct Tap {
 impl Action for Tap {
     const NAME: &'static str = "tap";
     const EFFECT: Effect = Effect::Act;
-    const EXAMPLES: &'static [Example] =
-        &[Example::new("tabwire tap e3", "Touch an element, as on a phone.")];
+    const EXAMPLES: &'static [Example] = &[Example::new("tabwire tap e3", "Tap an element, as on a phone.")];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
     type Output = ActionResult;
 

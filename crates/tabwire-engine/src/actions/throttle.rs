@@ -1,4 +1,4 @@
-//! `throttle`: makes a tab's network slower than it is.
+//! `throttle`: limits the speed of a tab's network.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,10 +9,10 @@ use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::network::{Conditions, NetworkState, Pace};
 
-/// Make the tab's network slower: a preset, or numbers of your own; without either, say how it is now.
+/// Limit the speed of the tab's network with a preset or with numbers; without either, report the limits.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Throttle {
-    /// How fast.
+    /// The preset.
     #[arg(value_enum)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preset: Option<Preset>,
@@ -20,17 +20,17 @@ pub(crate) struct Throttle {
     #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     latency: Option<f64>,
-    /// Kilobits a second that come in at most.
+    /// The maximum download rate in kbit/s.
     #[arg(long, value_name = "KBIT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     download: Option<f64>,
-    /// Kilobits a second that go out at most.
+    /// The maximum upload rate in kbit/s.
     #[arg(long, value_name = "KBIT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     upload: Option<f64>,
 }
 
-/// A network people know.
+/// A preset for a common network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 pub(crate) enum Preset {
     /// 400 kbit/s both ways, 2 s more for every response.
@@ -45,7 +45,7 @@ pub(crate) enum Preset {
     #[serde(rename = "4g")]
     #[value(name = "4g")]
     FourG,
-    /// As fast as it is.
+    /// No limit.
     #[serde(rename = "off")]
     Off,
 }
@@ -66,9 +66,9 @@ impl Action for Throttle {
     const NAME: &'static str = "throttle";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire throttle slow-3g", "Be on a slow network."),
-        Example::new("tabwire throttle --latency 200 --download 2000", "Set it in numbers."),
-        Example::new("tabwire throttle off", "Be as fast as the network is."),
+        Example::new("tabwire throttle slow-3g", "Emulate a slow network."),
+        Example::new("tabwire throttle --latency 200 --download 2000", "Set latency and download rate."),
+        Example::new("tabwire throttle off", "Remove the limit."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = NetworkState;
@@ -89,7 +89,7 @@ impl Action for Throttle {
 }
 
 impl Throttle {
-    /// The pace that is asked for; none when only the present one is.
+    /// The requested limits; the outer none means only to report the present ones.
     fn to_pace(&self) -> Result<Option<Option<Pace>>, Failure> {
         let bad = |message: &str| {
             Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(

@@ -1,4 +1,4 @@
-//! `trace`: what the browser does, in the form that developer tools open, with a summary of one page.
+//! `trace`: records a browser trace for Chrome's developer tools, and summarizes one page's performance.
 
 use std::path::PathBuf;
 
@@ -14,22 +14,22 @@ use crate::files::FileKind;
 use crate::trace::run::{TraceRun, check_categories};
 use crate::trace::summary::TraceSummary;
 
-/// Trace what the browser does, and tell how the page performed: LCP, CLS, INP, long tasks, scripts.
+/// Record a browser trace and report the page's performance: LCP, CLS, INP, long tasks, scripts.
 ///
 /// `trace start`, then load a page or act on it, then `trace stop`. The file opens in the browser's developer tools.
-/// The whole browser is traced, other tabs too; the summary is of the tab that was current at the start. In the
-/// user's own browser that tab is traced and no other. Works while a dialog is open.
+/// The trace covers the whole browser; the summary covers the tab that was current at the start. In the user's own
+/// browser only that tab is traced. Works while a dialog is open.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Trace {
     /// What to do.
     #[arg(value_enum)]
     verb: Verb,
-    /// Also trace this category, with start; may be repeated.
+    /// Also trace this category, with `start`; may be repeated.
     #[arg(long = "category", value_name = "NAME")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-carries" = "text"))]
     categories: Vec<String>,
-    /// Where the file goes, with stop; one of our own directories if left out.
+    /// The file to write, with `stop`; a new one in Tabwire's data directory by default.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
@@ -42,30 +42,30 @@ pub(crate) struct Trace {
 pub(crate) enum Verb {
     /// Start it.
     Start,
-    /// End it and write the file.
+    /// Stop and write the file.
     Stop,
 }
 
-/// What became of the trace.
+/// The state of the trace.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "lowercase")]
-pub(crate) enum Traced {
-    /// It is being taken.
+pub(crate) enum TraceResult {
+    /// It is running.
     Started,
-    /// It was written.
+    /// It is written.
     Stopped(Box<TraceFile>),
 }
 
-/// A trace that was written.
+/// A finished trace.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct TraceFile {
     /// The file.
     path: PathBuf,
-    /// How large it is.
+    /// Its size in bytes.
     bytes: u64,
-    /// How long was traced.
+    /// The length of the trace in seconds.
     seconds: f64,
-    /// Whether there was more than is kept.
+    /// Whether events above the size limit were dropped.
     truncated: bool,
     /// How the page performed.
     #[serde(flatten)]
@@ -76,17 +76,17 @@ impl Action for Trace {
     const NAME: &'static str = "trace";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire trace start", "Begin to trace what the browser does."),
-        Example::new("tabwire trace stop -o trace.json", "End it, and see where the time went."),
+        Example::new("tabwire trace start", "Start a trace."),
+        Example::new("tabwire trace stop -o trace.json", "Stop it and print the performance summary."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
-    type Output = Traced;
+    type Output = TraceResult;
 
     fn needs(&self) -> Needs {
         Needs::every_site(&[Capability::Read, Capability::Download])
     }
 
-    async fn run(self, context: &Context) -> Result<Traced, Failure> {
+    async fn run(self, context: &Context) -> Result<TraceResult, Failure> {
         match self.verb {
             Verb::Start => self.start(context).await,
             Verb::Stop => self.stop(context).await,
@@ -95,15 +95,15 @@ impl Action for Trace {
 }
 
 impl Trace {
-    async fn start(self, context: &Context) -> Result<Traced, Failure> {
+    async fn start(self, context: &Context) -> Result<TraceResult, Failure> {
         if self.output.is_some() {
             return Err(Failure::new(ErrorCode::BadArgs, "`output` is only for `stop`.")
                 .with_remedy(Remedy::new("Give it to {}.", [Step::action("trace").with("verb", "stop")])));
         }
         check_categories(&self.categories)?;
         let page = context.tab_page().await?;
-        let has_pictures = self.categories.iter().any(|category| category.contains("screenshot"));
-        if has_pictures && !page.session().policy().is_idle() {
+        let has_screenshots = self.categories.iter().any(|category| category.contains("screenshot"));
+        if has_screenshots && !page.session().policy().is_idle() {
             let message =
                 "A trace with screenshots shows every tab and frame, also those that the policy denies.";
             return Err(Failure::new(ErrorCode::PolicyDenied, message)
@@ -120,10 +120,10 @@ impl Trace {
         }
         let browser = context.browser.connection().browser();
         *slot = Some(TraceRun::start(browser, &page, &self.categories, context.deadline).await?);
-        Ok(Traced::Started)
+        Ok(TraceResult::Started)
     }
 
-    async fn stop(self, context: &Context) -> Result<Traced, Failure> {
+    async fn stop(self, context: &Context) -> Result<TraceResult, Failure> {
         if !self.categories.is_empty() {
             return Err(Failure::new(ErrorCode::BadArgs, "`categories` is only for `start`."));
         }
@@ -135,11 +135,11 @@ impl Trace {
         if slot.is_none() {
             return Err(not_running());
         }
-        // Made first: a path that cannot be written must not cost the trace.
+        // Create the file first, so that a path that cannot be written does not lose the trace.
         let mut file = context.files.create(FileKind::Trace, self.output.as_deref(), "trace.json")?;
         let run = slot.take().ok_or_else(not_running)?;
         let written = run.finish(&mut file, context.deadline).await?;
-        Ok(Traced::Stopped(Box::new(TraceFile {
+        Ok(TraceResult::Stopped(Box::new(TraceFile {
             path: file.path,
             bytes: written.bytes,
             seconds: (written.seconds * 10.0).round() / 10.0,
@@ -149,12 +149,12 @@ impl Trace {
     }
 }
 
-impl Render for Traced {
+impl Render for TraceResult {
     fn render(&self) -> String {
         let Self::Stopped(file) = self else {
             return "tracing; the verb `stop` ends it".to_owned();
         };
-        let cut = if file.truncated { ", cut: there was more than is kept" } else { "" };
+        let cut = if file.truncated { ", cut: events above the size limit were dropped" } else { "" };
         let mut lines = vec![format!(
             "{} ({} bytes, {} events, {} s{cut})",
             file.path.display(),

@@ -15,10 +15,10 @@ use crate::limits::KEY_PAUSE;
 use crate::settle::InputAction;
 use tabwire_secrets::SecretReference;
 
-/// Type a text key by key, behind what is there.
+/// Type a text key by key, after the existing text.
 ///
-/// Goes to the element that has the focus unless a target is given. For pages that react to keys; `fill` is faster
-/// and replaces what is there. Line breaks press Enter and tabs press Tab.
+/// Goes to the element that has the focus unless a target is given. For pages that handle key events; `fill` is faster
+/// and replaces the existing text. Line breaks press Enter and tabs press Tab.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Type {
     /// The text.
@@ -28,7 +28,7 @@ pub(crate) struct Type {
     #[command(flatten)]
     #[serde(flatten)]
     target: OptionalTarget,
-    /// Pause after each key, as a person does.
+    /// Pause after each key, like a user.
     #[arg(long)]
     #[serde(default)]
     slowly: bool,
@@ -96,7 +96,7 @@ impl Action for Type {
 }
 
 impl Type {
-    /// A text that cannot be typed in time is refused before anything is typed.
+    /// Rejects a text that cannot be typed in time before the first key.
     fn check_time(&self, context: &Context) -> Result<(), Failure> {
         let count = u32::try_from(self.text.chars().count()).unwrap_or(u32::MAX);
         let needed = if self.slowly { KEY_PAUSE.saturating_mul(count) } else { return Ok(()) };

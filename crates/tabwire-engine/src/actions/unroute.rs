@@ -43,7 +43,7 @@ impl Action for Unroute {
         }
         let page = context.page().await?;
         let wanted = self.route.as_deref().map(str::trim);
-        // An open dialog is told before anything is changed.
+        // Report an open dialog before any change.
         page.unless_blocked(async { Ok(()) }).await?;
         let removed: Vec<u32> = {
             let mut settings = page.network().settings();

@@ -33,7 +33,7 @@ pub(crate) struct Upload {
     #[arg(required = true, value_name = "FILE")]
     #[schemars(extend("x-carries" = "file_given"))]
     files: Vec<PathBuf>,
-    /// The file input, or what opens a file chooser when it is clicked. Left out: the chooser that is open.
+    /// The file input, or an element that opens a file chooser when clicked; the open chooser by default.
     #[arg(long = "to", value_name = "TARGET")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
@@ -42,19 +42,19 @@ pub(crate) struct Upload {
     #[arg(long, value_name = "N", requires = "target")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nth: Option<u32>,
-    /// Also give files of kinds that the input does not ask for.
+    /// Also give files of types that the input does not accept.
     #[arg(long)]
     #[serde(default)]
     any_kind: bool,
 }
 
-/// Files that a page was given.
+/// The result of an upload.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Uploaded {
-    /// What they were given to.
+pub(crate) struct UploadResult {
+    /// The element that received them.
     to: String,
     /// The files as the page sees them.
-    files: Vec<GivenFile>,
+    files: Vec<UploadedFile>,
     /// What changed.
     #[serde(flatten)]
     changes: Changes,
@@ -62,7 +62,7 @@ pub(crate) struct Uploaded {
 
 /// One file as the page sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct GivenFile {
+struct UploadedFile {
     /// Its name.
     name: String,
     /// How many bytes it has.
@@ -70,20 +70,20 @@ struct GivenFile {
     bytes: u64,
 }
 
-/// What the page agent says of a file input.
+/// The page agent's description of a file input.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Facts {
+struct FileInputFacts {
     file: bool,
     multiple: bool,
     directory: bool,
     accept: String,
     disabled: Option<String>,
-    files: Vec<GivenFile>,
+    files: Vec<UploadedFile>,
 }
 
-/// Where the files go.
-struct Receiver {
+/// The file input that receives the files.
+struct UploadTarget {
     frame: FrameId,
     input: FileInput,
     described: String,
@@ -96,17 +96,17 @@ impl Action for Upload {
         Example::new("tabwire upload report.pdf --to e4", "Give a file to a file input.").in_skill(),
         Example::new(
             "tabwire upload a.png b.png --to 'text=Choose files'",
-            "Give several to what opens a chooser.",
+            "Give several files through a file chooser.",
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files);
-    type Output = Uploaded;
+    type Output = UploadResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act).and(Capability::Upload, Scope::Page)
     }
 
-    async fn run(self, context: &Context) -> Result<Uploaded, Failure> {
+    async fn run(self, context: &Context) -> Result<UploadResult, Failure> {
         let offered = self.offered(context)?;
         let page = context.page().await?;
         let mut action = InputAction::on(context, &page);
@@ -120,11 +120,15 @@ impl Action for Upload {
                 let element = page.prepare(&target, "upload", json!({}), context.deadline).await?;
                 action.set_element(&element);
                 let facts = element.info.more.get("upload").cloned().unwrap_or_default();
-                let facts: Facts = serde_json::from_value(facts).unwrap_or_default();
+                let facts: FileInputFacts = serde_json::from_value(facts).unwrap_or_default();
                 if facts.file {
                     let input = FileInput::Element(element.key());
                     (
-                        Receiver { frame: element.frame.clone(), input, described: element.description() },
+                        UploadTarget {
+                            frame: element.frame.clone(),
+                            input,
+                            described: element.description(),
+                        },
                         facts,
                     )
                 } else {
@@ -136,8 +140,8 @@ impl Action for Upload {
         self.give(context, &page, &receiver, &offered).await?;
         let settled = action.settle_page().await?;
         let files =
-            offered.iter().map(|file| GivenFile { name: file.name.clone(), bytes: file.bytes }).collect();
-        Ok(Uploaded { to: receiver.described, files, changes: settled.changes })
+            offered.iter().map(|file| UploadedFile { name: file.name.clone(), bytes: file.bytes }).collect();
+        Ok(UploadResult { to: receiver.described, files, changes: settled.changes })
     }
 }
 
@@ -150,13 +154,13 @@ impl Upload {
         self.files.iter().map(|path| context.files.offer_upload(path)).collect()
     }
 
-    /// Clicks what opens a file chooser, and takes the chooser.
+    /// Clicks the element and waits for the file chooser that it opens.
     async fn open_chooser(
         &self,
         context: &Context,
         page: &Page,
         target: &TargetArguments,
-    ) -> Result<(Receiver, Facts), Failure> {
+    ) -> Result<(UploadTarget, FileInputFacts), Failure> {
         page.state().chooser_closed();
         let action = InputAction::on(context, page);
         let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
@@ -178,28 +182,33 @@ impl Upload {
         page: &Page,
         open: FileChooser,
         deadline: Deadline,
-    ) -> Result<(Receiver, Facts), Failure> {
+    ) -> Result<(UploadTarget, FileInputFacts), Failure> {
         let Some(node) = open.backend_node_id else {
             return Err(Failure::new(
                 ErrorCode::NotActionable,
                 "The open file chooser belongs to no file input.",
             )
-            .with_remedy("Choosers that pages open with showOpenFilePicker cannot be answered."));
+            .with_remedy("Choosers that pages open with showOpenFilePicker are not supported."));
         };
-        let receiver = Receiver {
+        let receiver = UploadTarget {
             frame: open.frame_id.clone(),
             input: FileInput::Node(node),
             described: "the open file chooser".to_owned(),
         };
         let facts = facts_of(page, &receiver, deadline).await?;
-        Ok((receiver, Facts { multiple: open.is_multiple(), ..facts }))
+        Ok((receiver, FileInputFacts { multiple: open.is_multiple(), ..facts }))
     }
 
-    fn check(&self, receiver: &Receiver, facts: &Facts, offered: &[UploadFile]) -> Result<(), Failure> {
+    fn check(
+        &self,
+        receiver: &UploadTarget,
+        facts: &FileInputFacts,
+        offered: &[UploadFile],
+    ) -> Result<(), Failure> {
         let to = &receiver.described;
         if let Some(reason) = &facts.disabled {
             return Err(Failure::new(ErrorCode::NotActionable, format!("{to} {reason}."))
-                .with_remedy("Fill in or choose what enables it first."));
+                .with_remedy("Enable it first."));
         }
         if facts.directory {
             return Err(Failure::new(
@@ -224,15 +233,17 @@ impl Upload {
         &self,
         context: &Context,
         page: &Page,
-        receiver: &Receiver,
+        receiver: &UploadTarget,
         offered: &[UploadFile],
     ) -> Result<(), Failure> {
         let paths: Vec<PathBuf> = offered.iter().map(|file| file.path.clone()).collect();
         let given = page.session().set_input_files(&receiver.frame, receiver.input, &paths, context.deadline);
         page.unless_blocked(given).await?;
         page.state().chooser_closed();
-        // A page may empty its input as soon as it has the files, or leave; what it still has must be right.
-        let Ok(Facts { files, .. }) = facts_of(page, receiver, context.deadline).await else { return Ok(()) };
+        // A page may clear its input as soon as it has the files, or navigate. Compare only files that are still there.
+        let Ok(FileInputFacts { files, .. }) = facts_of(page, receiver, context.deadline).await else {
+            return Ok(());
+        };
         let unread =
             files.iter().zip(offered).find(|(seen, file)| seen.name == file.name && seen.bytes != file.bytes);
         match unread {
@@ -247,13 +258,17 @@ impl Upload {
     }
 }
 
-async fn facts_of(page: &Page, receiver: &Receiver, deadline: Deadline) -> Result<Facts, Failure> {
+async fn facts_of(
+    page: &Page,
+    receiver: &UploadTarget,
+    deadline: Deadline,
+) -> Result<FileInputFacts, Failure> {
     let asked = page.session().describe_file_input(&receiver.frame, receiver.input, deadline);
     let facts: Value = page.unless_blocked(asked).await?;
     serde_json::from_value(facts).map_err(|error| {
         Failure::new(
             ErrorCode::Internal,
-            format!("The page agent's answer to fileInput is not understood: {error}."),
+            format!("The page agent's response to fileInput is not understood: {error}."),
         )
     })
 }
@@ -266,10 +281,10 @@ fn no_chooser() -> Failure {
 fn opens_none(element: &Element) -> Failure {
     let message = format!("A click on {} opened no file chooser.", element.description());
     Failure::new(ErrorCode::NotActionable, message)
-        .with_remedy("Name the file input itself, or what opens the chooser.")
+        .with_remedy("Name the file input itself, or the element that opens the chooser.")
 }
 
-impl Render for Uploaded {
+impl Render for UploadResult {
     fn render(&self) -> String {
         let mut lines = vec![format!("gave {} to {}", count(self.files.len()), self.to)];
         lines.extend(self.files.iter().map(|file| format!("file: {:?} ({} bytes)", file.name, file.bytes)));

@@ -1,4 +1,4 @@
-//! `vitals`: how the page performed for people so far.
+//! `vitals`: reports the page's web vitals so far.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,19 +9,19 @@ use tabwire_policy::{Capability, Needs};
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::snapshot::LinkTarget;
-use crate::trace::web_vitals::{LongTasks, Measure, Sign};
+use crate::trace::web_vitals::{LongTasks, Measure, Metric};
 
 /// Measure how the page performed so far: LCP, CLS, INP, FCP, TTFB and long tasks.
 ///
-/// The browser noted them as they happened; nothing is added to the page. Of the main frame only. INP needs an
-/// interaction of 104 ms or more: faster ones are not kept.
+/// Reads the browser's performance entries of the main frame; adds nothing to the page. INP needs an interaction of 104
+/// ms or more, because the browser does not keep faster ones.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Vitals {}
 
 /// How the page performed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Performance {
-    /// Where the page is.
+    /// The page's URL.
     url: String,
     /// Time to first byte.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,23 +37,23 @@ pub(crate) struct Performance {
     /// Interaction to next paint.
     #[serde(skip_serializing_if = "Option::is_none")]
     inp: Option<Measure>,
-    /// Clicks, taps and keys there have been.
+    /// The number of clicks, taps and keys.
     interactions: u64,
-    /// The event that the slowest interaction was measured by.
+    /// The event of the slowest interaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     inp_event: Option<String>,
     /// Tasks of more than 50 ms.
     long_tasks: LongTasks,
-    /// Milliseconds until everything had loaded.
+    /// Milliseconds until the load event.
     #[serde(skip_serializing_if = "Option::is_none")]
     loaded_ms: Option<f64>,
-    /// Whether the tab was in the background: it paints nothing then.
+    /// Whether the tab was in the background, where it paints nothing.
     hidden: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Noted {
+struct AgentVitals {
     url: String,
     hidden: bool,
     first_byte: Option<f64>,
@@ -75,16 +75,15 @@ struct Part {
 }
 
 impl Part {
-    fn measure(&self, sign: Sign) -> Option<Measure> {
-        self.value.map(|value| sign.measure(value, self.element.as_deref()))
+    fn measure(&self, metric: Metric) -> Option<Measure> {
+        self.value.map(|value| metric.measure(value, self.element.as_deref()))
     }
 }
 
 impl Action for Vitals {
     const NAME: &'static str = "vitals";
     const EFFECT: Effect = Effect::Read;
-    const EXAMPLES: &'static [Example] =
-        &[Example::new("tabwire vitals", "Say how fast the page was for people.")];
+    const EXAMPLES: &'static [Example] = &[Example::new("tabwire vitals", "Report the page's web vitals.")];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
     type Output = Performance;
 
@@ -94,20 +93,20 @@ impl Action for Vitals {
 
     async fn run(self, context: &Context) -> Result<Performance, Failure> {
         let page = context.page().await?;
-        let noted: Noted = page.call("vitals", &json!({}), context.deadline).await?;
-        let shift = noted.shift.value.unwrap_or_default();
+        let vitals: AgentVitals = page.call("vitals", &json!({}), context.deadline).await?;
+        let shift = vitals.shift.value.unwrap_or_default();
         Ok(Performance {
-            url: LinkTarget::new(&noted.url).as_str().to_owned(),
-            ttfb: noted.first_byte.map(|value| Sign::FirstByte.measure(value, None)),
-            fcp: noted.first_paint.map(|value| Sign::FirstPaint.measure(value, None)),
-            lcp: noted.largest_paint.measure(Sign::LargestPaint),
-            cls: Sign::Shift.measure(shift, noted.shift.element.as_deref()),
-            inp: noted.interaction.measure(Sign::Interaction),
-            interactions: noted.interaction.count,
-            inp_event: noted.interaction.event,
-            long_tasks: noted.tasks.rounded(),
-            loaded_ms: noted.loaded.map(f64::round),
-            hidden: noted.hidden,
+            url: LinkTarget::new(&vitals.url).as_str().to_owned(),
+            ttfb: vitals.first_byte.map(|value| Metric::FirstByte.measure(value, None)),
+            fcp: vitals.first_paint.map(|value| Metric::FirstPaint.measure(value, None)),
+            lcp: vitals.largest_paint.measure(Metric::LargestPaint),
+            cls: Metric::Shift.measure(shift, vitals.shift.element.as_deref()),
+            inp: vitals.interaction.measure(Metric::Interaction),
+            interactions: vitals.interaction.count,
+            inp_event: vitals.interaction.event,
+            long_tasks: vitals.tasks.rounded(),
+            loaded_ms: vitals.loaded.map(f64::round),
+            hidden: vitals.hidden,
         })
     }
 }
@@ -118,11 +117,11 @@ impl Render for Performance {
         let quick = if self.interactions > 0 { "under 104 ms" } else { "no interaction yet" };
         [
             LinkTarget::new(&self.url).within(200).to_string(),
-            Sign::LargestPaint.line(self.lcp.as_ref(), unpainted),
-            Sign::Shift.line(Some(&self.cls), ""),
-            Sign::Interaction.line(self.inp.as_ref(), quick),
-            Sign::FirstPaint.line(self.fcp.as_ref(), unpainted),
-            Sign::FirstByte.line(self.ttfb.as_ref(), "not known"),
+            Metric::LargestPaint.line(self.lcp.as_ref(), unpainted),
+            Metric::Shift.line(Some(&self.cls), ""),
+            Metric::Interaction.line(self.inp.as_ref(), quick),
+            Metric::FirstPaint.line(self.fcp.as_ref(), unpainted),
+            Metric::FirstByte.line(self.ttfb.as_ref(), "not known"),
             self.long_tasks.line(),
         ]
         .join("\n")

@@ -1,4 +1,4 @@
-//! `wait_for`: waits until a page is as the caller needs it.
+//! `wait_for`: waits for a condition of a page.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::page::navigation::LoadState;
 use crate::page::wait::{ElementState, WaitResult};
 use crate::snapshot::line_address;
 
-/// Wait until something is on the page, gone from it, or done.
+/// Wait for an element, text, URL, load state, script, download or time.
 ///
-/// Give one condition. The wait ends the moment it holds; when it does not in time, the error says what is there
-/// in its place.
+/// Give one condition. The wait ends as soon as the condition holds. After a timeout the error reports the actual
+/// state.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 #[serde(default)]
 pub(crate) struct WaitFor {
@@ -53,7 +53,7 @@ pub(crate) struct WaitFor {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "code"))]
     function: Option<String>,
-    /// A download that must end: one under way, or the next.
+    /// A download that must end: a running one, or the next.
     #[arg(long)]
     #[serde(skip_serializing_if = "is_false")]
     download: bool,
@@ -88,7 +88,7 @@ impl Action for WaitFor {
     const NAME: &'static str = "wait_for";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire wait-for text=Done", "Wait until this is visible.").in_skill(),
+        Example::new("tabwire wait-for text=Done", "Wait until this text is visible.").in_skill(),
         Example::new("tabwire wait-for e7 --state hidden", "Wait until an element is gone."),
         Example::new("tabwire wait-for --url '*/welcome'", "Wait until the page has this URL."),
         Example::new("tabwire wait-for --load networkidle --timeout 20s", "Wait until the network is idle."),
@@ -137,7 +137,7 @@ impl Action for WaitFor {
     }
 }
 
-/// Waits for a time that fits into the action's own.
+/// Waits for a fixed time, which must be shorter than the action's timeout.
 async fn wait_for_time(milliseconds: u64, deadline: Deadline) -> Result<WaitResult, Failure> {
     let wanted = Duration::from_millis(milliseconds);
     if tokio::time::Instant::now() + wanted > deadline.instant() {

@@ -1,4 +1,4 @@
-//! Closing a tab: asked for until it is gone, unless the page asks back.
+//! Closes a tab: repeats `Target.closeTarget` until the tab is gone, or until the page opens a `beforeunload` dialog.
 
 use serde_json::json;
 use tabwire_api::{ErrorCode, Failure, TabId, TargetId};
@@ -11,14 +11,14 @@ impl Browser {
     /// Closes a tab and waits until it is gone.
     ///
     /// # Errors
-    /// When there is no such tab, the browser refuses, or the page asks whether it may be left.
+    /// When there is no such tab, the browser refuses, or the page opens a `beforeunload` dialog.
     pub async fn close_tab(&self, tab: TabId, deadline: impl Into<Deadline>) -> Result<(), Failure> {
         let (target, deadline) = (self.find_target(tab)?, deadline.into());
         let mut destroyed = self.registry.on_destroyed();
         let page = self.find_page(&target);
         let is_it = |gone: &TargetInfo| gone.target_id == target;
         while self.registry.find(&target).is_some() {
-            self.ask_to_close(&target, deadline).await?;
+            self.request_close(&target, deadline).await?;
             let timeout = tokio::time::Instant::now() + CLOSE_TIMEOUT;
             let gone = async {
                 let until = Deadline::at(timeout.min(deadline.instant()));
@@ -30,7 +30,7 @@ impl Browser {
             };
             match closed {
                 Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
-                // A page that is just going elsewhere may not hear it; asking again does no harm.
+                // Chrome may drop the command while the page navigates. Sending it again is harmless.
                 Err(failure) if failure.code == ErrorCode::Timeout && timeout >= deadline.instant() => {
                     return Err(failure);
                 }
@@ -43,8 +43,8 @@ impl Browser {
         Ok(())
     }
 
-    /// Asks the browser to close a target; one that has gone meanwhile is closed.
-    async fn ask_to_close(&self, target: &TargetId, deadline: Deadline) -> Result<(), Failure> {
+    /// Sends `Target.closeTarget`. A target that is already gone counts as closed.
+    async fn request_close(&self, target: &TargetId, deadline: Deadline) -> Result<(), Failure> {
         let params = json!({"targetId": target});
         match self.connection.browser().send("Target.closeTarget", &params, deadline).await {
             Ok(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! What the engine knows of a browser without asking it anything: names for completion, and what is under way.
+//! What the engine knows about a browser without sending a command: names for completion, and work in progress.
 
 use tabwire_api::{DownloadProgress, KnownRef, KnownTab, RecordingProgress, TabId};
 
@@ -6,21 +6,21 @@ use crate::browser::Browser;
 use crate::limits::KNOWN_REFS;
 use crate::snapshot::PageText;
 
-/// How much of a title or line is told.
-const WORDS: usize = 80;
+/// Most characters of a title or line.
+const LABEL_CHARACTERS: usize = 80;
 
 impl Browser {
-    /// The open tabs. Titles may be older than the pages'.
+    /// The open tabs. Titles may be outdated.
     #[must_use]
     pub fn completion_tabs(&self) -> Vec<KnownTab> {
         let known = self.list_tabs().into_iter().map(|info| {
             let words = if info.title.is_empty() { &info.url } else { &info.title };
-            KnownTab { tab: info.tab, title: PageText::cut(words, WORDS).as_str().to_owned() }
+            KnownTab { tab: info.tab, title: PageText::cut(words, LABEL_CHARACTERS).as_str().to_owned() }
         });
         known.collect()
     }
 
-    /// The refs that the last snapshot of a tab gave out, in its order; of the current tab when none is named.
+    /// The refs of the last snapshot of a tab, in its order. `None` means the current tab.
     #[must_use]
     pub fn completion_refs(&self, tab: Option<TabId>) -> Vec<KnownRef> {
         let Some(page) = self.attached_page(tab) else { return Vec::new() };
@@ -28,22 +28,22 @@ impl Browser {
         let shown = page.memory().shown(&refs);
         let known = shown.into_iter().take(KNOWN_REFS).map(|(name, line)| KnownRef {
             name: name.to_string(),
-            element: PageText::cut(&line, WORDS).as_str().to_owned(),
+            element: PageText::cut(&line, LABEL_CHARACTERS).as_str().to_owned(),
         });
         known.collect()
     }
 
-    /// The downloads under way, the oldest first.
+    /// The downloads in progress, oldest first.
     #[must_use]
     pub fn active_downloads(&self) -> Vec<DownloadProgress> {
         let entries = self.downloads().log().entries();
-        let under_way = entries.since(0).filter(|download| !download.is_over());
-        let told = under_way.map(|download| DownloadProgress {
+        let active = entries.since(0).filter(|download| !download.is_over());
+        let progress = active.map(|download| DownloadProgress {
             name: download.name.clone(),
             bytes: download.bytes,
             total_bytes: download.total_bytes,
         });
-        told.collect()
+        progress.collect()
     }
 
     /// The tabs that are being recorded.

@@ -1,4 +1,4 @@
-//! What every tab of a session is shown like, from its first use on.
+//! The viewport and the policies that every tab of a session gets at its first use.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -10,7 +10,7 @@ use crate::network::EgressPolicy;
 use crate::page::Page;
 use crate::page::emulation::{Emulation, Viewport};
 
-/// The session's own view of pages; empty when pages are shown as the browser would.
+/// The session's viewport and policies. Empty fields leave the browser's own behaviour.
 #[derive(Debug, Default)]
 pub(crate) struct TabDefaults {
     viewport: Mutex<Option<(u16, u16)>>,
@@ -19,9 +19,9 @@ pub(crate) struct TabDefaults {
 }
 
 impl TabDefaults {
-    /// Decides once what may be done with frames, for pages that are used from then on.
+    /// Sets the frame policy, once, for pages that are first used later.
     pub(crate) fn set_policy(&self, policy: FramePolicy) {
-        // The first one stays: a session does not get another policy later.
+        // The first one stays: a second call must not widen the policy.
         let _ = self.policy.set(policy);
     }
 
@@ -29,7 +29,7 @@ impl TabDefaults {
         self.policy.get().cloned().unwrap_or_default()
     }
 
-    /// Decides once what pages may reach by ways that show them nothing, for those that are used from then on.
+    /// Sets the egress policy, once, for pages that are first used later.
     pub(crate) fn set_egress_policy(&self, egress: EgressPolicy) {
         let _ = self.egress.set(egress);
     }
@@ -42,7 +42,7 @@ impl TabDefaults {
         *self.viewport.lock().unwrap_or_else(PoisonError::into_inner) = viewport;
     }
 
-    /// Gives a page that is used for the first time the session's view.
+    /// Applies the session's viewport to a page at its first use.
     pub(crate) async fn apply(&self, page: &Page) {
         let viewport = *self.viewport.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((width, height)) = viewport else { return };
@@ -52,8 +52,10 @@ impl TabDefaults {
         let mut present = page.state().emulation().lock().await;
         match page.emulate(&present, &emulation, deadline).await {
             Ok(()) => *present = emulation,
-            // The page is as useful in another size; what it has is told by `emulate`.
-            Err(failure) => tracing::debug!(%failure, "a page did not take the session's viewport"),
+            // Not an error: the page works in any size, and `emulate` reports the actual one.
+            Err(failure) => {
+                tracing::debug!(%failure, "the session's viewport could not be applied to a page");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A tab that nobody sees, for being at an origin without asking its server for anything.
+//! A hidden tab that runs scripts at an origin without a request to its server.
 //!
-//! Every request of the tab is answered here: the document with an empty page, everything else not at all. It goes
-//! with the value that stands for it.
+//! Every request of the tab is intercepted: the document is fulfilled with an empty page, every other request fails.
+//! The tab closes on drop.
 
 use base64::Engine;
 use serde::Deserialize;
@@ -13,10 +13,10 @@ use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream, Pend
 use crate::browser::Browser;
 use crate::page::evaluate::EvaluateResponse;
 
-/// A page without anything, not even an icon to ask for.
+/// An empty page. Its icon is inline, so that Chrome requests no `favicon.ico`.
 const EMPTY_PAGE: &str = "<!doctype html><title>Tabwire</title><link rel=icon href=data:,>";
 
-/// A tab that nobody sees.
+/// A hidden tab; closed on drop.
 #[derive(Debug)]
 pub(crate) struct HiddenTab<'a> {
     browser: &'a Browser,
@@ -53,7 +53,7 @@ impl<'a> HiddenTab<'a> {
         let commands = [
             ("Page.enable", json!({})),
             ("Network.enable", json!({})),
-            // A worker of the site would answer in our place.
+            // Requests that a service worker fulfils are not paused.
             ("Network.setBypassServiceWorker", json!({"bypass": true})),
             ("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]})),
         ];
@@ -65,7 +65,7 @@ impl<'a> HiddenTab<'a> {
         Ok(tab)
     }
 
-    /// Goes to an origin and runs a function there with an argument.
+    /// Navigates to an origin and runs a function there with an argument.
     pub(crate) async fn run_at<T: DeserializeOwned>(
         &mut self,
         origin: &str,
@@ -73,38 +73,39 @@ impl<'a> HiddenTab<'a> {
         argument: &Value,
         deadline: Deadline,
     ) -> Result<T, Failure> {
-        self.go(origin, deadline).await?;
-        // A browser may insist on https where it was told http.
+        self.navigate(origin, deadline).await?;
+        // Chrome may upgrade http to https (HSTS), which is another origin.
         let expression = format!(
             "if (location.origin !== {}) throw new Error('is at ' + location.origin); ({function})({argument})",
             json!(origin)
         );
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
+        let response = self.session.send("Runtime.evaluate", &params, deadline).await;
         let evaluation: EvaluateResponse =
-            answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+            response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;
         let value = evaluation.into_result()?.value;
         serde_json::from_value(value)
             .map_err(|error| Failure::new(ErrorCode::Internal, format!("The storage of {origin}: {error}.")))
     }
 
-    async fn go(&mut self, origin: &str, deadline: Deadline) -> Result<(), Failure> {
+    async fn navigate(&mut self, origin: &str, deadline: Deadline) -> Result<(), Failure> {
         let params = json!({"url": format!("{origin}/")});
         let going = self.session.begin("Page.navigate", &params, deadline).map_err(CdpError::into_failure)?;
         let mut going = std::pin::pin!(going.response());
-        // Held until the end: a command that nobody waits for may never be sent.
-        let mut responses = Vec::new();
-        let answer = loop {
+        // Kept until the end: a command whose `PendingResponse` is dropped may never be sent.
+        let mut pending = Vec::new();
+        let response = loop {
             tokio::select! {
                 biased;
-                answer = &mut going => break answer,
+                response = &mut going => break response,
                 paused = self.paused.next_within(deadline) => {
                     let paused: Paused = paused.and_then(|event| event.to()).map_err(CdpError::into_failure)?;
-                    responses.push(self.answer(&paused, deadline).map_err(CdpError::into_failure)?);
+                    pending.push(self.respond(&paused, deadline).map_err(CdpError::into_failure)?);
                 }
             }
         };
-        let navigated: Navigated = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let navigated: Navigated =
+            response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;
         match navigated.error_text.filter(|text| !text.is_empty()) {
             None => Ok(()),
             Some(text) => {
@@ -113,8 +114,8 @@ impl<'a> HiddenTab<'a> {
         }
     }
 
-    /// Answers a request of the tab in its server's place.
-    fn answer(&self, paused: &Paused, deadline: Deadline) -> Result<PendingResponse, CdpError> {
+    /// Fulfils or fails a paused request of the tab.
+    fn respond(&self, paused: &Paused, deadline: Deadline) -> Result<PendingResponse, CdpError> {
         let (method, params) = if paused.resource_type == "Document" {
             let body = base64::engine::general_purpose::STANDARD.encode(EMPTY_PAGE);
             let headers = json!([{"name": "content-type", "value": "text/html; charset=utf-8"}]);

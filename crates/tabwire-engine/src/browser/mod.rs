@@ -1,4 +1,4 @@
-//! A browser as the engine sees it: its tabs, and one page handle for each that was used.
+//! One browser: its tabs, and a `Page` handle for each tab that was used.
 
 pub(crate) mod close;
 pub(crate) mod completion;
@@ -30,7 +30,7 @@ use crate::browser::visited_origins::VisitedOrigins;
 use crate::capture::store::CaptureStore;
 use crate::download::manager::DownloadManager;
 use crate::files::Files;
-use crate::limits::{FIRST_STEPS, SETUP_DEADLINE};
+use crate::limits::{FIRST_SETUP_TIMEOUT, SETUP_DEADLINE};
 use crate::media::frames::ScreencastFrames;
 use crate::media::screencast::{Recording, Recordings};
 use crate::page::Page;
@@ -40,18 +40,18 @@ use crate::trace::run::TraceRun;
 
 pub use location::PageLocation;
 
-/// One tab as it is listed.
+/// One tab in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TabInfo {
     /// Its id.
     #[schemars(with = "String")]
     pub tab: TabId,
-    /// The browser's own name for it.
+    /// Its CDP target id.
     #[serde(skip)]
     pub target: TargetId,
     /// Its title.
     pub title: String,
-    /// Its address.
+    /// Its URL.
     pub url: String,
     /// Whether commands that name no tab act on it.
     pub current: bool,
@@ -63,13 +63,13 @@ pub struct TabInfo {
 /// What the engine holds for a browser's tabs, for leak checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrowserCounts {
-    /// Tabs that have a number.
+    /// Tabs that have an id.
     pub tabs: usize,
-    /// Pages that are reached.
+    /// Attached pages.
     pub pages: usize,
-    /// Frames of those pages that have to be asked.
+    /// Root frames of those pages, each of which needs agent calls of its own.
     pub frames: usize,
-    /// Tabs of our own that are in no list.
+    /// Hidden tabs.
     pub hidden: usize,
 }
 
@@ -79,11 +79,11 @@ pub struct Browser {
     connection: Connection,
     registry: TargetRegistry,
     state: Arc<Mutex<State>>,
-    /// Held while a page is attached to, so that it is attached to once.
+    /// Locked while a page is attached, so that it is attached only once.
     attaching: tokio::sync::Mutex<()>,
     downloads: Arc<DownloadManager>,
     visited: Arc<VisitedOrigins>,
-    /// The trace that is being taken; held over starting and ending one.
+    /// The running trace; locked while one starts or stops.
     trace: tokio::sync::Mutex<Option<TraceRun>>,
     captures: CaptureStore,
     recordings: Recordings,
@@ -95,7 +95,7 @@ pub struct Browser {
 struct State {
     tab_ids: TabIds,
     pages: HashMap<TargetId, OpenPage>,
-    /// Tabs of our own that nobody is to act on.
+    /// Hidden tabs of the engine, which no list contains and no action may use.
     hidden: HashSet<TargetId>,
 }
 
@@ -106,8 +106,8 @@ struct OpenPage {
 }
 
 impl Browser {
-    /// Starts as a client on the given wires. With files, everything its pages download is kept; without, that is
-    /// the browser's own business unless a download is asked for.
+    /// Connects to a browser over the given frame source and sink. With `files`, all downloads are kept; without, the
+    /// browser handles them itself, except those that an action requests.
     ///
     /// # Errors
     /// When the browser does not respond.
@@ -149,7 +149,7 @@ impl Browser {
         Ok(browser)
     }
 
-    /// The size that pages see from their first use on, whatever the window has.
+    /// Sets the viewport that pages get at their first use, whatever the size of the window.
     pub fn set_viewport(&self, viewport: Option<(u16, u16)>) {
         self.view.set(viewport);
     }
@@ -161,13 +161,13 @@ impl Browser {
     fn open_pages(&self) -> Vec<TargetInfo> {
         let mut open = self.registry.list();
         let mut state = self.state();
-        // Whoever is gone needs no hiding.
+        // A closed tab needs no entry.
         state.hidden.retain(|hidden| open.iter().any(|info| info.target_id == *hidden));
         open.retain(|info| info.is_page() && !state.hidden.contains(&info.target_id));
         open
     }
 
-    /// The origins that tabs and frames have been at.
+    /// The origins that tabs and frames have visited.
     pub(crate) fn visited_origins(&self) -> BTreeSet<String> {
         for info in self.open_pages() {
             self.visited.note(&info.url);
@@ -175,7 +175,7 @@ impl Browser {
         self.visited.list()
     }
 
-    /// The pages that have been used and are still there.
+    /// The pages that were used and still exist.
     pub(crate) fn attached_pages(&self) -> Vec<Page> {
         self.state().pages.values().map(|open| open.page.clone()).filter(|page| !page.is_gone()).collect()
     }
@@ -198,17 +198,17 @@ impl Browser {
 
     /// The tabs as they are now, in the order of their ids.
     ///
-    /// Titles are asked for: the browser does not tell when one changes.
+    /// Sends a command for the titles: Chrome sends no event when one changes.
     ///
     /// # Errors
     /// When the browser does not respond.
     pub async fn tabs(&self, deadline: impl Into<Deadline>) -> Result<Vec<TabInfo>, Failure> {
         let listing = self.connection.browser().begin("Target.getTargets", &(), deadline);
-        let answer = match listing {
+        let response = match listing {
             Ok(listing) => listing.response().await,
             Err(error) => Err(error),
         };
-        let listed: Listed = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let listed: Listed = response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;
         let known = self.forget_closed();
         let is_known = |info: &TargetInfo| known.iter().any(|open| open.target_id == info.target_id);
         Ok(self.describe(listed.target_infos.into_iter().filter(is_known).collect()))
@@ -220,7 +220,7 @@ impl Browser {
         self.describe(self.open_pages())
     }
 
-    /// The page of a tab, or of the current one, if it has been used; asks nothing.
+    /// The page of a tab, or of the current one, if it was used. Sends no command.
     pub(crate) fn attached_page(&self, tab: Option<TabId>) -> Option<Page> {
         let target = match tab {
             None => self.current_target(&self.open_pages())?,
@@ -247,7 +247,7 @@ impl Browser {
         tabs
     }
 
-    /// The selected tab; else the only or first one there is.
+    /// The selected tab, else the first one.
     fn current_target(&self, open: &[TargetInfo]) -> Option<TargetId> {
         let mut state = self.state();
         if let Some(current) = state.tab_ids.current() {
@@ -277,10 +277,9 @@ impl Browser {
     fn find_target(&self, id: TabId) -> Result<TargetId, Failure> {
         let state = self.state();
         if !state.tab_ids.is_of_this_run(id) {
-            let message = format!("Tab {id} belongs to a browser that is no longer there.");
-            return Err(
-                Failure::new(ErrorCode::StaleTab, message).with_remedy("Run `tabwire tabs` for today's ids.")
-            );
+            let message = format!("Tab {id} belongs to a browser that is gone.");
+            return Err(Failure::new(ErrorCode::StaleTab, message)
+                .with_remedy("Run `tabwire tabs` for the current ids."));
         }
         state.tab_ids.find(id).ok_or_else(|| {
             Failure::new(ErrorCode::TabNotFound, format!("There is no tab {id}; it may have been closed."))
@@ -310,17 +309,17 @@ impl Browser {
         self.state().pages.get(target).map(|open| open.page.clone()).filter(|page| !page.is_gone())
     }
 
-    /// The page has a process again.
+    /// Clears the crash mark: the page has a process again.
     pub(crate) fn clear_crash(&self, target: &TargetId) {
         if let Some(open) = self.state().pages.get(target) {
             open.crashed.send_replace(false);
         }
     }
 
-    /// Goes to an address in a page and waits until it has loaded; a crashed page comes back with it.
+    /// Navigates a page to a URL and waits until it has loaded. Restarts a crashed page.
     ///
     /// # Errors
-    /// When the address cannot be reached, or not within the deadline.
+    /// When the URL cannot be loaded, or not within the deadline.
     pub async fn navigate(
         &self,
         page: &Page,
@@ -329,13 +328,13 @@ impl Browser {
         deadline: Deadline,
     ) -> Result<DocumentResponse, Failure> {
         self.clear_crash(page.target());
-        // A page that leaves before it has answered all it was asked for tells less of the next document: Chromium 156
-        // then loses what the new process would say of its requests. One that has crashed never responds.
-        let _ = page.session().wait_ready(Deadline::after(FIRST_STEPS)).await;
-        let arrival = page.navigate(url, state, deadline).await?;
-        // News of the crash may have come after the first word.
+        // Wait for the setup of the page's session: Chromium 156 loses request events of the new process when a page
+        // navigates before that. A crashed page never responds, so the wait is short and its result is ignored.
+        let _ = page.session().wait_ready(Deadline::after(FIRST_SETUP_TIMEOUT)).await;
+        let response = page.navigate(url, state, deadline).await?;
+        // The crash event may have arrived after the first `clear_crash`.
         self.clear_crash(page.target());
-        Ok(arrival)
+        Ok(response)
     }
 
     /// Opens a tab and makes it the current one.
@@ -352,7 +351,7 @@ impl Browser {
         self.select(tab).await.map(drop)
     }
 
-    /// The tab that commands act on when they name none.
+    /// The tab that commands use when they name none.
     #[must_use]
     pub fn current_tab(&self) -> Option<TabId> {
         let open = self.open_pages();
@@ -367,32 +366,32 @@ impl Browser {
         self.select_target(target).await
     }
 
-    /// Listens to targets that are opened from now on.
+    /// A feed of targets that are created from now on.
     pub(crate) fn opened(&self) -> Feed<TargetInfo> {
         self.registry.on_created()
     }
 
-    /// Listens to targets that come, change and go from now on.
+    /// Feeds of targets that are created, changed and destroyed from now on.
     pub(crate) fn target_feeds(&self) -> (Feed<TargetInfo>, Feed<TargetInfo>, Feed<TargetInfo>) {
         (self.registry.on_created(), self.registry.on_changed(), self.registry.on_destroyed())
     }
 
-    /// Where a page is, as the browser lists it.
+    /// The URL of a page in the browser's target list.
     pub(crate) fn find_url(&self, page: &Page) -> Option<String> {
         self.registry.find(page.target()).map(|info| info.url)
     }
 
-    /// The cookie jar that a target lives in, if it has one of its own.
+    /// The browser context of a target, unless it is the default one.
     pub(crate) fn context_of(&self, target: &TargetId) -> Option<BrowserContextId> {
         self.open_pages().into_iter().find(|info| info.target_id == *target)?.browser_context_id
     }
 
-    /// What the browser downloads.
+    /// The browser's downloads.
     pub(crate) fn downloads(&self) -> &DownloadManager {
         &self.downloads
     }
 
-    /// The captures of what was done in the browser.
+    /// The captures of actions in this browser.
     pub(crate) fn captures(&self) -> &CaptureStore {
         &self.captures
     }
@@ -402,7 +401,7 @@ impl Browser {
         &self.recordings
     }
 
-    /// Records a page, over a session of its own: images that others take of the page do not end it.
+    /// Records a page in a CDP session of its own, so that screenshots in other sessions do not stop the screencast.
     pub(crate) async fn record(
         &self,
         page: &Page,
@@ -413,20 +412,20 @@ impl Browser {
         Recording::start(session, recorded, page.start_screenshot_check(), &self.tasks, deadline).await
     }
 
-    /// The trace that is being taken of the browser, if one is.
+    /// The running trace of the browser.
     pub(crate) fn trace(&self) -> &tokio::sync::Mutex<Option<TraceRun>> {
         &self.trace
     }
 
-    /// Whether a page that is in use has this frame.
+    /// Whether an attached page has this frame.
     pub(crate) fn has_frame(&self, frame: &FrameId) -> bool {
         let state = self.state();
         state.pages.values().any(|open| open.page.session().has_frame(frame))
     }
 
-    /// Opens a tab that is in no list, with a context's cookies and storage, and gives what reaches it.
+    /// Opens a hidden tab with the cookies and storage of a context, and attaches to it.
     ///
-    /// One that is not in the window either downloads nothing in Chromium 156.
+    /// In Chromium 156 a tab without a window (`in_window` false) downloads nothing.
     pub(crate) async fn open_hidden_tab(
         &self,
         context: Option<&BrowserContextId>,
@@ -447,13 +446,13 @@ impl Browser {
         }
     }
 
-    /// Closes such a tab, without waiting.
+    /// Closes a hidden tab without waiting.
     pub(crate) fn close_hidden_tab(&self, target: &TargetId) {
-        // Not taken off the list of hidden ones: it is seen until the browser has closed it.
+        // It stays in the list of hidden tabs: the browser lists it until it is closed.
         let params = json!({"targetId": target});
         let closing = self.connection.browser().begin("Target.closeTarget", &params, SETUP_DEADLINE);
         self.tasks.start("close-hidden-tab", async move {
-            // WaitResult for because a command that nobody waits for may never be sent; what it answers is all the same.
+            // Await the response: a command whose `PendingResponse` is dropped may never be sent.
             if let Ok(closing) = closing {
                 let _ = closing.response().await;
             }
@@ -465,7 +464,7 @@ impl Browser {
         self.state().tab_ids.id_of(target)
     }
 
-    /// The current tab's page, or a new tab's when one is asked for; nothing when no tab is open.
+    /// The page of the current tab, or of a new tab if requested. `None` when no tab is open.
     ///
     /// # Errors
     /// When the browser refuses.
@@ -482,7 +481,7 @@ impl Browser {
     /// Makes a tab the current one.
     ///
     /// # Errors
-    /// When it is not there.
+    /// When there is no such tab.
     pub async fn select_target(&self, target: TargetId) -> Result<Page, Failure> {
         let page = self.page_for(&target).await?;
         self.state().tab_ids.select(target);
@@ -500,12 +499,12 @@ impl Browser {
             target_id: TargetId,
         }
         let browser = self.connection.browser();
-        let answer = browser.send("Target.createTarget", params, SETUP_DEADLINE).await;
-        let created: Created = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let response = browser.send("Target.createTarget", params, SETUP_DEADLINE).await;
+        let created: Created = response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;
         Ok(created.target_id)
     }
 
-    /// A tab, or the current one, and the address the browser last told of it. Asks nobody.
+    /// A tab, or the current one, with its last reported URL. Sends no command.
     #[must_use]
     pub fn find_tab_url(&self, tab: Option<TabId>) -> Option<(TabId, String)> {
         let target = match tab {
@@ -522,22 +521,22 @@ impl Browser {
         self.state().tab_ids.id_of(page.target())
     }
 
-    /// The tab_ids of tab ids, to be saved.
+    /// A copy of the tab ids, to save them.
     #[must_use]
     pub fn tab_ids(&self) -> TabIds {
         self.state().tab_ids.clone()
     }
 
-    /// Asks the browser what it is.
+    /// The response to `Browser.getVersion`.
     ///
     /// # Errors
-    /// When it does not respond.
+    /// When the browser does not respond.
     pub async fn version(&self, deadline: impl Into<Deadline>) -> Result<serde_json::Value, Failure> {
-        let answer = self.connection.browser().send("Browser.getVersion", &(), deadline).await;
-        answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)
+        let response = self.connection.browser().send("Browser.getVersion", &(), deadline).await;
+        response.and_then(|response| response.to()).map_err(CdpError::into_failure)
     }
 
-    /// What is held for tabs, for leak checks.
+    /// Counts of what the engine holds for tabs, for leak checks.
     #[must_use]
     pub fn counts(&self) -> BrowserCounts {
         let state = self.state();
@@ -549,7 +548,7 @@ impl Browser {
         }
     }
 
-    /// What the connection still holds, for leak checks.
+    /// The CDP connection, for leak checks.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
@@ -562,7 +561,7 @@ struct Listed {
     target_infos: Vec<TargetInfo>,
 }
 
-/// Marks pages whose process has crashed, as long as the engine is there.
+/// Marks pages whose process crashed, until the browser is dropped.
 async fn mark_crashed(mut crashes: EventStream, state: Weak<Mutex<State>>) {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -26,7 +26,7 @@ impl Browser {
         let mut notices = Vec::new();
         for page in self.attached_pages() {
             if page.selected_frame().get().is_none() {
-                // A frame that an action found gone must not come back with the next daemon.
+                // Saved, so that the next daemon does not restore a frame that is gone.
                 if self.state().tab_ids.selected_frame(page.target()).is_some() {
                     self.select_frame(&page, None);
                 }

@@ -1,10 +1,10 @@
-//! News that a browser's tabs changed: opened, closed, gone elsewhere. Knows nothing of what is done about it.
+//! A stream of tab changes: opened, closed, navigated.
 
 use tabwire_cdp::{CdpError, Feed, TargetInfo};
 
 use crate::browser::Browser;
 
-/// Listens to changes of tabs.
+/// A stream of tab changes.
 #[derive(Debug)]
 pub struct TabEvents {
     created: Feed<TargetInfo>,
@@ -13,17 +13,17 @@ pub struct TabEvents {
 }
 
 impl TabEvents {
-    /// Waits until a tab is opened, closed or goes elsewhere; `false` when the browser is gone.
+    /// Waits until a tab is opened, closed or navigated. Returns `false` when the browser is gone.
     pub async fn next(&mut self) -> bool {
         loop {
-            let told = tokio::select! {
-                told = self.created.next() => told,
-                told = self.changed.next() => told,
-                told = self.destroyed.next() => told,
+            let event = tokio::select! {
+                event = self.created.next() => event,
+                event = self.changed.next() => event,
+                event = self.destroyed.next() => event,
             };
-            match told {
+            match event {
                 Ok(info) if info.is_page() => return true,
-                // What was missed may have been a tab's.
+                // A missed event may have been about a tab.
                 Err(CdpError::Missed { .. }) => return true,
                 Ok(_) => {}
                 Err(_) => return false,
@@ -33,7 +33,7 @@ impl TabEvents {
 }
 
 impl Browser {
-    /// Listens to changes of tabs from now on.
+    /// A stream of tab changes from now on.
     #[must_use]
     pub fn tab_events(&self) -> TabEvents {
         let (created, changed, destroyed) = self.target_feeds();

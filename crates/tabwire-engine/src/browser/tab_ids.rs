@@ -1,4 +1,4 @@
-//! Which tab has which number. A number is never given twice, over restarts too.
+//! Assigns numbers to tabs. A number is never reused, not even after a restart of the daemon.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,19 @@ use crate::limits::TAB_NUMBERS_AHEAD;
 pub struct TabIds {
     upstream: UpstreamKind,
     epoch: u16,
-    /// The first number never given out.
+    /// The next number.
     next: u32,
-    /// Numbers below this may have been given out by a run that was killed before it saved.
+    /// Numbers below this may have been assigned by a daemon that was killed before it saved.
     reserved: u32,
     numbers: HashMap<TargetId, u32>,
     current: Option<TargetId>,
-    /// The frames that were chosen in tabs, where it is not the main one.
+    /// The selected frame of each tab, unless it is the main frame.
     #[serde(default)]
     frames: HashMap<TargetId, FrameId>,
 }
 
 impl TabIds {
-    /// An empty book for one browser run.
+    /// No tabs yet.
     #[must_use]
     pub fn new(upstream: UpstreamKind, epoch: u16) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl TabIds {
         }
     }
 
-    /// Takes up a book that an earlier daemon saved.
+    /// Continues with tab ids that an earlier daemon saved.
     #[must_use]
     pub fn resumed(mut self) -> Self {
         self.next = self.next.max(self.reserved);
@@ -46,7 +46,7 @@ impl TabIds {
         self
     }
 
-    /// The id of a target's tab, given out now if it has none yet.
+    /// The id of a target's tab. Assigns one if it has none.
     pub fn id_of(&mut self, target: &TargetId) -> TabId {
         let number = *self.numbers.entry(target.clone()).or_insert_with(|| {
             let number = self.next;
@@ -57,7 +57,7 @@ impl TabIds {
         TabId { upstream: self.upstream, epoch: self.epoch, number }
     }
 
-    /// How many tabs have a number.
+    /// How many tabs have an id.
     pub(crate) fn count(&self) -> usize {
         self.numbers.len()
     }
@@ -69,19 +69,19 @@ impl TabIds {
         Some(TabId { upstream: self.upstream, epoch: self.epoch, number })
     }
 
-    /// The number that tells this book's ids from others'.
+    /// The number of the browser run, part of every id.
     #[must_use]
     pub const fn epoch(&self) -> u16 {
         self.epoch
     }
 
-    /// The targets that have a number.
+    /// The targets that have an id.
     #[must_use]
     pub fn targets(&self) -> Vec<TargetId> {
         self.numbers.keys().cloned().collect()
     }
 
-    /// The target a tab id names.
+    /// The target of a tab id.
     #[must_use]
     pub fn find(&self, id: TabId) -> Option<TargetId> {
         self.numbers.iter().find(|(_, number)| **number == id.number).map(|(target, _)| target.clone())
@@ -93,24 +93,24 @@ impl TabIds {
         id.epoch == self.epoch && id.upstream == self.upstream
     }
 
-    /// The tab commands act on when they name none.
+    /// The tab that commands use when they name none.
     #[must_use]
     pub fn current(&self) -> Option<&TargetId> {
         self.current.as_ref()
     }
 
-    /// Makes a tab the one that commands act on.
+    /// Makes a tab the current one.
     pub fn select(&mut self, target: TargetId) {
         self.current = Some(target);
     }
 
-    /// The frame that was chosen in a tab, if it is not the main one.
+    /// The selected frame of a tab, unless it is the main frame.
     #[must_use]
     pub fn selected_frame(&self, target: &TargetId) -> Option<&FrameId> {
         self.frames.get(target)
     }
 
-    /// Chooses a frame in a tab; none for the main one.
+    /// Selects a frame of a tab; `None` for the main frame.
     pub fn select_frame(&mut self, target: &TargetId, frame: Option<FrameId>) {
         match frame {
             Some(frame) => self.frames.insert(target.clone(), frame),
@@ -118,7 +118,7 @@ impl TabIds {
         };
     }
 
-    /// Forgets tabs that are gone; their numbers stay used.
+    /// Removes closed tabs. Their numbers are not reused.
     pub fn retain(&mut self, is_open: impl Fn(&TargetId) -> bool) {
         self.numbers.retain(|target, _| is_open(target));
         self.frames.retain(|target, _| is_open(target));
@@ -131,15 +131,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_never_given_twice_even_after_a_crash() {
-        let mut book = TabIds::new(UpstreamKind::Pipe, 0x7f);
-        let saved = book.clone();
-        let first = book.id_of(&TargetId::new("A"));
+    fn numbers_are_never_reused_even_after_a_crash() {
+        let mut ids = TabIds::new(UpstreamKind::Pipe, 0x7f);
+        let saved = ids.clone();
+        let first = ids.id_of(&TargetId::new("A"));
         assert_eq!(first.to_string(), "pipe:7f:1");
-        assert_eq!(book.id_of(&TargetId::new("A")), first);
-        book.retain(|_| false);
-        assert_ne!(book.id_of(&TargetId::new("B")), first);
-        // The daemon was killed before it saved what it gave out.
+        assert_eq!(ids.id_of(&TargetId::new("A")), first);
+        ids.retain(|_| false);
+        assert_ne!(ids.id_of(&TargetId::new("B")), first);
+        // The daemon was killed before it saved the numbers.
         let mut resumed = saved.resumed();
         let later = resumed.id_of(&TargetId::new("C"));
         assert!(later.number > first.number + 1);

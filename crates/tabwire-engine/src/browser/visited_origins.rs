@@ -1,4 +1,4 @@
-//! The origins that pages and frames of a browser have been at, as far as the browser told. Knows nothing of storage.
+//! The origins that pages and frames of a browser have visited, from target events.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError, Weak};
@@ -8,14 +8,14 @@ use url::Url;
 
 use crate::limits::VISITED_ORIGINS;
 
-/// Origins of the web that were visited, within a bound.
+/// Visited http and https origins, up to a limit.
 #[derive(Debug, Default)]
 pub(crate) struct VisitedOrigins {
     seen: Mutex<BTreeSet<String>>,
 }
 
 impl VisitedOrigins {
-    /// Takes note of an address.
+    /// Adds the origin of a URL.
     pub(crate) fn note(&self, url: &str) {
         let Some(origin) = origin_of(url) else { return };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,19 +29,19 @@ impl VisitedOrigins {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes note of where targets go, for as long as the browser is there.
+    /// Adds the URLs of all targets until the browser is gone.
     pub(crate) async fn follow(
         visited: Weak<Self>,
         mut created: Feed<TargetInfo>,
         mut changed: Feed<TargetInfo>,
     ) {
         loop {
-            let told = tokio::select! {
-                told = created.next() => told,
-                told = changed.next() => told,
+            let event = tokio::select! {
+                event = created.next() => event,
+                event = changed.next() => event,
             };
             let Some(visited) = visited.upgrade() else { return };
-            match told {
+            match event {
                 Ok(info) if matches!(info.kind.as_str(), "page" | "iframe") => visited.note(&info.url),
                 Ok(_) | Err(CdpError::Missed { .. }) => {}
                 Err(_) => return,
@@ -50,7 +50,7 @@ impl VisitedOrigins {
     }
 }
 
-/// The origin of an address of the web, as scripts write it.
+/// The origin of an http or https URL, as `location.origin` writes it.
 #[must_use]
 pub fn origin_of(url: &str) -> Option<String> {
     let url =
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_web_has_origins_that_are_kept() {
+    fn only_http_origins_are_kept() {
         let visited = VisitedOrigins::default();
         for url in [
             "https://a.example/x?y",

@@ -1,6 +1,6 @@
-//! Watches one action and has captures of it written: what was asked, what came of it, and what the page shows after.
+//! Records one action as a capture: its parameters, its result, and the page afterwards.
 //!
-//! Never changes an action's answer or failure.
+//! Never changes the result or the failure of the action.
 
 use serde_json::{Value, json};
 use tabwire_api::{Failure, TargetId};
@@ -10,13 +10,13 @@ use tokio::time::Instant;
 use crate::action::context::Context;
 use crate::capture::set::{Capture, CaptureOutcome};
 use crate::capture::store::{CaptureSlot, CaptureStore, TabBaseline};
-use crate::limits::{EVIDENCE_BEFORE, EVIDENCE_DEADLINE, EVIDENCE_RESULT};
+use crate::limits::{CAPTURE_BEFORE, CAPTURE_DEADLINE, CAPTURE_RESULT};
 use crate::page::Page;
 use crate::snapshot::{SnapshotLines, SnapshotRequest};
 use crate::timestamp::Timestamp;
 
 /// The action that controls captures is not recorded.
-const UNWATCHED: &str = "capture";
+const EXCLUDED: &str = "capture";
 
 /// One recorded action.
 #[derive(Debug)]
@@ -31,11 +31,11 @@ impl CaptureRecorder {
     /// Starts to record an action, if that is requested.
     pub async fn begin(context: &Context, action: &str, params: &Value) -> Option<Self> {
         let store = context.browser.captures();
-        if action == UNWATCHED || !store.wants(context.capture) {
+        if action == EXCLUDED || !store.wants(context.capture) {
             return None;
         }
         if let Ok(page) = context.page().await {
-            look_before(store, &page).await;
+            prepare_baseline(store, &page).await;
         }
         let (time, since) = (Timestamp::now(), Instant::now());
         Some(Self { action: action.to_owned(), params: params.clone(), time, since })
@@ -82,8 +82,8 @@ impl CaptureRecorder {
 
 /// Takes a first snapshot of an unseen page, so that changes can be reported, and collects its secrets, which may be
 /// gone afterwards.
-async fn look_before(store: &CaptureStore, page: &Page) {
-    let deadline = Deadline::after(EVIDENCE_BEFORE);
+async fn prepare_baseline(store: &CaptureStore, page: &Page) {
+    let deadline = Deadline::after(CAPTURE_BEFORE);
     let known = store.with_redaction(|redaction| redaction.known());
     if let Ok(fields) = page.secret_fields(&known, deadline).await {
         store.with_redaction(|redaction| fields.values.iter().for_each(|value| redaction.learn(value)));
@@ -101,7 +101,7 @@ async fn look_before(store: &CaptureStore, page: &Page) {
 
 /// Collects the state of the page, or the reason why it cannot.
 async fn gather(context: &Context, set: &CaptureSlot, stem: &str) -> (Option<String>, CaptureOutcome) {
-    let deadline = Deadline::after(EVIDENCE_DEADLINE);
+    let deadline = Deadline::after(CAPTURE_DEADLINE);
     let page = match context.page().await {
         Ok(page) => page,
         Err(failure) => return (None, CaptureOutcome::skipped(&failure.message)),
@@ -122,5 +122,5 @@ async fn gather(context: &Context, set: &CaptureSlot, stem: &str) -> (Option<Str
 /// A result, or its length.
 fn short(result: &Value) -> Value {
     let length = result.to_string().len();
-    if length <= EVIDENCE_RESULT { result.clone() } else { json!(format!("({length} bytes, left out)")) }
+    if length <= CAPTURE_RESULT { result.clone() } else { json!(format!("({length} bytes, left out)")) }
 }

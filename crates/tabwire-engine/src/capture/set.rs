@@ -1,4 +1,4 @@
-//! The captures of one action: an image, Markdown, HTML, console lines and what changed, as files without secrets.
+//! The capture of one action: a screenshot, Markdown, HTML, console lines and changes, as files without secrets.
 
 use futures_util::future::join4;
 use serde_json::{Map, Value, json};
@@ -28,14 +28,14 @@ pub(crate) struct Capture<'a> {
     pub(crate) deadline: Deadline,
 }
 
-/// What was outcome, as the index tells it.
+/// The fields of a capture's line in the index.
 #[derive(Debug, Default)]
 pub(crate) struct CaptureOutcome {
     pub(crate) index: Map<String, Value>,
 }
 
 impl CaptureOutcome {
-    /// Nothing was outcome.
+    /// Nothing was captured, for this reason.
     pub(crate) fn skipped(why: &str) -> Self {
         let mut index = Map::new();
         index.insert("skipped".to_owned(), Value::from(why));
@@ -61,12 +61,12 @@ impl Capture<'_> {
         let covers = before.and_then(|before| Ok((before, after?)));
         let covers = covers.map(|(before, after)| [before.boxes, after.boxes].concat());
         let image = match (image, covers) {
-            (Ok((png, view)), Ok(covers)) => develop(png, view, covers).await,
+            (Ok((png, view)), Ok(covers)) => redact_image(png, view, covers).await,
             (Err(failure), _) | (_, Err(failure)) => Err(failure),
         };
         let delta = snapshot
             .map(|(snapshot, request)| seen.memory.delta(&snapshot, &request, &mut page.refs()).into_bytes());
-        let directory = markdown.as_ref().map(|reading| (reading.url.clone(), reading.title.clone())).ok();
+        let location = markdown.as_ref().map(|reading| (reading.url.clone(), reading.title.clone())).ok();
         let files = [
             ("png", image),
             ("md", markdown.map(text_of)),
@@ -75,7 +75,7 @@ impl Capture<'_> {
             ("delta.txt", delta),
         ];
         let mut outcome = self.write(files);
-        if let Some((url, title)) = directory {
+        if let Some((url, title)) = location {
             outcome.index.insert("url".to_owned(), Value::from(LinkTarget::new(&url).as_str()));
             outcome.index.insert("title".to_owned(), Value::from(PageText::new(&title).as_str()));
         }
@@ -100,10 +100,10 @@ impl Capture<'_> {
         let mut text = String::new();
         let policy = self.page.session().policy();
         for entry in log.since(seen.console).filter(|entry| entry.refused_by(policy).is_none()) {
-            let directory = entry.location.as_deref().map(LinkTarget::new);
+            let location = entry.location.as_deref().map(LinkTarget::new);
             text.push_str(&format!("{} {}", entry.level, PageText::cut(&entry.text, usize::MAX).quoted()));
-            if let Some(directory) = directory {
-                text.push_str(&format!(" at {}", directory.within(120)));
+            if let Some(location) = location {
+                text.push_str(&format!(" at {}", location.within(120)));
             }
             text.push('\n');
         }
@@ -143,7 +143,7 @@ fn text_of(reading: PageReading) -> Vec<u8> {
 }
 
 /// Shrinks a screenshot to CSS pixels and paints over secrets.
-async fn develop(png: Vec<u8>, view: Rectangle, covers: Vec<Rectangle>) -> Result<Vec<u8>, Failure> {
+async fn redact_image(png: Vec<u8>, view: Rectangle, covers: Vec<Rectangle>) -> Result<Vec<u8>, Failure> {
     let work = move || -> Result<Vec<u8>, ImageError> {
         let image = Image::from_png(&png)?;
         let (width, height) =
@@ -161,8 +161,9 @@ async fn develop(png: Vec<u8>, view: Rectangle, covers: Vec<Rectangle>) -> Resul
     };
     // Runs on a blocking thread: image work is slow.
     let worked = tokio::task::spawn_blocking(work).await;
-    let lost =
-        |error: &dyn std::fmt::Display| Failure::new(ErrorCode::Internal, format!("No picture: {error}"));
+    let lost = |error: &dyn std::fmt::Display| {
+        Failure::new(ErrorCode::Internal, format!("The screenshot could not be processed: {error}"))
+    };
     worked.map_err(|error| lost(&error))?.map_err(|error| lost(&error))
 }
 
@@ -172,8 +173,8 @@ fn pixels(length: f64) -> u32 {
     length.round().clamp(1.0, 100_000.0) as u32
 }
 
-/// A directory in an image in whole pixels.
+/// A coordinate in an image in whole pixels.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to what fits")]
-fn whole(directory: f64) -> i64 {
-    directory.round().clamp(-1e6, 1e6) as i64
+fn whole(coordinate: f64) -> i64 {
+    coordinate.round().clamp(-1e6, 1e6) as i64
 }

@@ -1,4 +1,4 @@
-//! Whether captures is outcome, where it goes, and what was last seen of each tab. Knows nothing of pages.
+//! The captures of one browser: whether actions are captured, in which directory, and the last state of each tab.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use serde_json::Value;
 use tabwire_api::{ErrorCode, Failure, TargetId};
 
 use crate::files::{FileKind, Files, NewFile, OutputDirectory};
-use crate::limits::EVIDENCE_TABS;
+use crate::limits::CAPTURE_TABS;
 use crate::secrets::redaction::Redaction;
 use crate::snapshot::SnapshotMemory;
 use crate::timestamp::Timestamp;
 
-/// Whether captures is outcome of every action.
+/// Which actions are captured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CaptureMode {
     /// Only on request.
@@ -39,7 +39,7 @@ struct State {
     redaction: Redaction,
 }
 
-/// Where captures goes.
+/// The directory of captures.
 #[derive(Debug)]
 struct CaptureDirectory {
     folder: Arc<dyn OutputDirectory>,
@@ -63,7 +63,7 @@ pub(crate) struct CaptureStatus {
     pub(crate) sets: u32,
 }
 
-/// Where one action's captures goes.
+/// Directory and number of one action's capture.
 #[derive(Clone, Debug)]
 pub(crate) struct CaptureSlot {
     pub(crate) folder: Arc<dyn OutputDirectory>,
@@ -75,9 +75,9 @@ impl CaptureStore {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether captures of an action is wanted, be it that the action itself asks for it.
-    pub(crate) fn wants(&self, is_asked: bool) -> bool {
-        is_asked || self.state().mode == CaptureMode::On
+    /// Whether an action is captured: because it requests it, or because all actions are.
+    pub(crate) fn wants(&self, is_requested: bool) -> bool {
+        is_requested || self.state().mode == CaptureMode::On
     }
 
     /// The current state.
@@ -90,7 +90,7 @@ impl CaptureStore {
         }
     }
 
-    /// Begins to gather captures of every action, in a directory of its own.
+    /// Starts to capture every action, in a new directory.
     pub(crate) fn turn_on(&self, files: &dyn Files, requested: Option<&Path>) -> Result<(), Failure> {
         let directory = CaptureDirectory::make(files, requested)?;
         let mut state = self.state();
@@ -141,8 +141,8 @@ impl CaptureStore {
     /// Stores the last seen state of a tab.
     pub(crate) fn keep_tab(&self, tab: &TargetId, seen: TabBaseline) {
         let mut state = self.state();
-        if state.tabs.len() >= EVIDENCE_TABS {
-            // The next captures of each tab has its whole snapshot then.
+        if state.tabs.len() >= CAPTURE_TABS {
+            // The next capture of each tab then contains its whole snapshot.
             state.tabs.clear();
         }
         state.tabs.insert(tab.clone(), seen);
@@ -162,12 +162,12 @@ impl CaptureDirectory {
         let name = format!("{}-{:04x}", Timestamp::now().short(), u16::from_ne_bytes(bytes));
         let folder = files.create_directory(FileKind::Capture, requested, &name)?;
         let index = folder.create("index.jsonl").map_err(|failure| {
-            failure.with_remedy("There may be captures in that directory already; name another one.")
+            failure.with_remedy("The directory may already have captures; name another one.")
         })?;
         Ok(Self { folder, index, sets: 0 })
     }
 }
 
 fn no_directory() -> Failure {
-    Failure::new(ErrorCode::NotActionable, "Capturing was turned off in the meantime.")
+    Failure::new(ErrorCode::NotActionable, "Captures were turned off during the action.")
 }

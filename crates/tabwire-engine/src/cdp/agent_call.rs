@@ -29,7 +29,7 @@ const SYNCHRONOUS: &[&str] = &["find", "snapshot"];
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a call waits for the event that a frame moved to another process.
-const PROCESS_SWAP_TIMEOUT: Duration = Duration::from_secs(2);
+const PROCESS_SWAP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The id by which a wait is cancelled; unique in the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Drop for PendingAgentCall {
         let Some(WaitId(number)) = self.wait.filter(|_| self.response.is_open()) else { return };
         let expression = format!("globalThis.tabwire && tabwire.cancelWait({{ wait: {number} }})");
         // When this does not arrive, the wait ends at its own timeout.
-        let _ = self.session.begin(
+        self.session.post(
             "Runtime.evaluate",
             &evaluate_params(self.context, &expression, true),
             Deadline::after(CANCEL_TIMEOUT),

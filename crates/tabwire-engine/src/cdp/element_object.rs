@@ -66,7 +66,7 @@ struct ElementObject {
 impl Drop for ElementObject {
     fn drop(&mut self) {
         let params = json!({"objectId": self.id});
-        let _ = self.session.begin("Runtime.releaseObject", &params, SETUP_DEADLINE);
+        self.session.post("Runtime.releaseObject", &params, SETUP_DEADLINE);
     }
 }
 
@@ -137,7 +137,7 @@ impl PageSession {
         let response = session.send("Runtime.callFunctionOn", &params, deadline).await;
         if matches!(response, Err(CdpError::Timeout { .. })) {
             // A script that still runs blocks everything else on the page.
-            let _ = session.begin("Runtime.terminateExecution", &json!({}), SETUP_DEADLINE);
+            session.post("Runtime.terminateExecution", &json!({}), SETUP_DEADLINE);
         }
         response.and_then(|response| response.to()).map_err(failed)
     }
@@ -156,7 +156,7 @@ impl PageSession {
         Ok(element.describe(deadline).await.map_err(failed)?.frame_id)
     }
 
-    /// Tells the agent of the frame above which of its elements embeds this frame.
+    /// Registers the element that embeds this frame with the agent of the frame above.
     pub(crate) async fn register_frame_owner(
         &self,
         frame: &Frame,

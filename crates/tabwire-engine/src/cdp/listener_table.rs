@@ -50,7 +50,7 @@ pub(super) struct ListenerTable {
     queried: Option<Instant>,
 }
 
-/// Tells cheaply that the listeners are the same as before.
+/// Cheap evidence that the listeners are the same as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     /// `jsEventListeners` of the document's process.
@@ -114,7 +114,7 @@ impl ListenerTable {
         self.last_response.is_some() && self.fingerprint.is_some_and(is_fresh)
     }
 
-    /// Whether the agent knows all listeners, as far as the fingerprint tells.
+    /// Whether the agent knows all listeners, by the fingerprint.
     pub(super) fn is_complete(&self, fingerprint: Option<Fingerprint>) -> bool {
         self.last_response.is_some()
             && fingerprint.is_some()
@@ -179,7 +179,7 @@ mod tests {
         let mut known = ListenerTable::default();
         let now = Instant::now();
         assert!(!known.is_complete(None) && !known.is_complete(fingerprint(3, 0)), "no response yet");
-        known.set_last_response(b"answer");
+        known.set_last_response(b"response");
         known.set_fingerprint(fingerprint(3, 1), now);
         assert!(
             known.is_fresh(1, now) && !known.is_fresh(2, now) && !known.is_fresh(1, now + REQUERY_INTERVAL)

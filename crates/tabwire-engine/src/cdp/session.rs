@@ -282,7 +282,7 @@ impl PageSession {
     }
 
     /// Subscribes to events of the page and of its frames' processes. An event is in its stream before the response
-    /// to a command that the browser answered after the event.
+    /// to a command that the browser responded to after the event.
     pub(crate) fn events(&self, methods: &[&'static str]) -> Vec<EventStream> {
         let sessions = self.tree().sessions();
         sessions.iter().map(|session| session.events(EventFilter::methods(methods.iter().copied()))).collect()

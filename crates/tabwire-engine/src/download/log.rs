@@ -73,7 +73,7 @@ impl From<DownloadBegun> for Download {
     fn from(begun: DownloadBegun) -> Self {
         Self {
             name: PageText::cut(&begun.suggested_filename, 200).as_str().to_owned(),
-            url: told_address(&begun.url),
+            url: safe_url(&begun.url),
             guid: begun.guid,
             frame: Some(begun.frame_id),
             suggested: begun.suggested_filename,
@@ -102,14 +102,14 @@ impl Download {
                 )
             }
             DownloadState::Failed => {
-                format!("{:?} failed: {}", self.name, self.reason.as_deref().unwrap_or("it broke off"))
+                format!("{:?} failed: {}", self.name, self.reason.as_deref().unwrap_or("it was interrupted"))
             }
         }
     }
 }
 
 /// A URL without user, query and fragment, which may be secret.
-fn told_address(url: &str) -> String {
+fn safe_url(url: &str) -> String {
     if url.starts_with("data:") {
         return "data:…".to_owned();
     }
@@ -150,7 +150,7 @@ impl Entries {
         self.count
     }
 
-    fn under_way(&self) -> usize {
+    fn in_progress(&self) -> usize {
         self.list.iter().filter(|download| !download.is_over()).count()
     }
 
@@ -187,7 +187,7 @@ impl DownloadLog {
         let mut under_way = 0;
         self.entries.send_modify(|entries| {
             entries.add(begun.into());
-            under_way = entries.under_way();
+            under_way = entries.in_progress();
         });
         under_way
     }
@@ -258,15 +258,15 @@ mod tests {
     }
 
     #[test]
-    fn t39_addresses_are_told_without_what_may_be_secret() {
+    fn t39_urls_are_listed_without_secrets() {
         let download = Download::from(begun("1"));
         assert_eq!((download.url.as_str(), download.name.as_str()), ("https://a.example/x?…", "ab .txt"));
-        assert_eq!(told_address("data:text/plain,secret"), "data:…");
-        assert_eq!(told_address("blob:http://a.example/1"), "blob:http://a.example/1");
+        assert_eq!(safe_url("data:text/plain,secret"), "data:…");
+        assert_eq!(safe_url("blob:http://a.example/1"), "blob:http://a.example/1");
     }
 
     #[test]
-    fn the_log_keeps_to_its_bound_and_ends_each_download_once() {
+    fn the_log_is_bounded_and_each_download_ends_once() {
         let log = DownloadLog::default();
         for number in 0..DOWNLOADS_REMEMBERED + 5 {
             log.begin(begun(&number.to_string()));

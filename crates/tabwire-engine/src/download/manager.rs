@@ -60,18 +60,18 @@ impl DownloadManager {
         let methods = ["Browser.downloadWillBegin", "Browser.downloadProgress"];
         let events = browser.events(EventFilter::methods(methods));
         let always = files.clone();
-        let keeper = Arc::new(Self {
+        let manager = Arc::new(Self {
             log: DownloadLog::default(),
             browser,
             files: Mutex::new(None),
             rule: OnceLock::new(),
             pages: OnceLock::new(),
         });
-        tasks.start("downloads", follow(events, Arc::downgrade(&keeper), tasks.clone()));
+        tasks.start("downloads", follow(events, Arc::downgrade(&manager), tasks.clone()));
         if let Some(files) = always {
-            keeper.take_over(files);
+            manager.take_over(files);
         }
-        keeper
+        manager
     }
 
     /// Sets the rule, once.
@@ -106,8 +106,8 @@ impl DownloadManager {
         let directory = files.download_directory();
         *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
         let params = json!({"behavior": "allowAndName", "downloadPath": directory, "eventsEnabled": true});
-        // A browser that refuses reports no downloads; a caller that waits for one notices.
-        let _ = self.browser.begin("Browser.setDownloadBehavior", &params, SETUP_DEADLINE);
+        // If the browser refuses, it reports no downloads, and waits for a download time out.
+        self.browser.post("Browser.setDownloadBehavior", &params, SETUP_DEADLINE);
     }
 
     /// Takes over the downloads of a user's browser while the guard lives.
@@ -123,7 +123,7 @@ impl DownloadManager {
     pub(crate) fn cancel(&self, guid: &str, reason: &str) {
         self.log.fail(guid, reason);
         // It may be finished already; the result is the same.
-        let _ = self.browser.begin("Browser.cancelDownload", &json!({"guid": guid}), SETUP_DEADLINE);
+        self.browser.post("Browser.cancelDownload", &json!({"guid": guid}), SETUP_DEADLINE);
     }
 
     /// Sets the size limit of a download.
@@ -149,7 +149,7 @@ impl DownloadManager {
             let is_allowed =
                 self.rule.get().is_none_or(|rule| rule.allows(&begun.url, self.page_of(&begun).as_deref()));
             if self.log.begin(begun) > DOWNLOADS_AT_ONCE {
-                self.cancel(&guid, "too many downloads were under way at once");
+                self.cancel(&guid, "too many downloads were in progress at once");
             } else if !is_allowed {
                 self.cancel(&guid, "the policy does not let files be written from there");
             }
@@ -163,18 +163,18 @@ impl DownloadManager {
         self.check_size(&progress.guid);
         match progress.state.as_str() {
             "completed" => {
-                let keeper = Arc::clone(self);
-                tasks.start("keep-download", async move { keeper.keep(progress.guid).await });
+                let manager = Arc::clone(self);
+                tasks.start("keep-download", async move { manager.keep(progress.guid).await });
             }
             "canceled" => {
                 let of = bytes(progress.total_bytes);
                 let reason = if of > 0 {
                     format!(
-                        "it broke off or was cancelled after {} of {of} bytes",
+                        "it was interrupted or cancelled after {} of {of} bytes",
                         bytes(progress.received_bytes)
                     )
                 } else {
-                    "it broke off or was cancelled".to_owned()
+                    "it was interrupted or cancelled".to_owned()
                 };
                 self.log.fail(&progress.guid, reason);
             }
@@ -196,7 +196,7 @@ impl DownloadManager {
                 download.state = DownloadState::Complete;
                 download.path = Some(path.display().to_string());
             }),
-            Err(failure) => self.log.fail(&guid, format!("it could not be kept: {}", failure.message)),
+            Err(failure) => self.log.fail(&guid, format!("it could not be stored: {}", failure.message)),
         }
     }
 
@@ -214,18 +214,18 @@ impl DownloadManager {
         &self,
         guid: &str,
         files: Arc<dyn Files>,
-        wish: PathBuf,
+        path: PathBuf,
     ) -> Result<PathBuf, Failure> {
         let found = self.log.entries().find(guid).map(|found| (found.path.clone(), found.suggested.clone()));
-        let (path, suggested) = found.unwrap_or_default();
-        let moved = keep_file(files, path.map(PathBuf::from), guid.to_owned(), suggested, Some(wish)).await?;
+        let (from, suggested) = found.unwrap_or_default();
+        let moved = keep_file(files, from.map(PathBuf::from), guid.to_owned(), suggested, Some(path)).await?;
         self.log.moved(guid, moved.display().to_string());
         Ok(moved)
     }
 }
 
 pub(crate) fn size_reason(size: u64, limit: u64) -> String {
-    format!("it has {size} bytes or more, and {limit} are the most")
+    format!("it has {size} bytes or more, and the limit is {limit}")
 }
 
 /// Runs on a blocking thread: a move to another file system takes time.
@@ -234,14 +234,14 @@ async fn keep_file(
     from: Option<PathBuf>,
     guid: String,
     suggested: String,
-    wish: Option<PathBuf>,
+    to: Option<PathBuf>,
 ) -> Result<PathBuf, Failure> {
     let work = move || {
         let from = from.unwrap_or_else(|| files.download_directory().join(guid));
-        files.store_download(&from, &suggested, wish.as_deref())
+        files.store_download(&from, &suggested, to.as_deref())
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-        let message = format!("Keeping the download ended early: {error}.");
+        let message = format!("Storing the download failed: {error}.");
         Err(Failure::new(tabwire_api::ErrorCode::Internal, message))
     })
 }
@@ -254,18 +254,18 @@ impl Drop for Borrowed<'_> {
         *self.0.files.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let params = json!({"behavior": "default", "eventsEnabled": false});
         // A browser that refuses leaves nothing to do.
-        let _ = self.0.browser.begin("Browser.setDownloadBehavior", &params, SETUP_DEADLINE);
+        self.0.browser.post("Browser.setDownloadBehavior", &params, SETUP_DEADLINE);
     }
 }
 
-async fn follow(mut events: EventStream, keeper: Weak<DownloadManager>, tasks: TaskGroup) {
+async fn follow(mut events: EventStream, manager: Weak<DownloadManager>, tasks: TaskGroup) {
     loop {
         let event = events.next().await;
-        let Some(keeper) = keeper.upgrade() else { return };
+        let Some(manager) = manager.upgrade() else { return };
         match event {
-            Ok(event) => keeper.take(&event, &tasks),
-            Err(CdpError::Missed { count }) => tracing::warn!(count, "news of downloads were missed"),
-            Err(_) => return keeper.log.fail_all("the browser is gone"),
+            Ok(event) => manager.take(&event, &tasks),
+            Err(CdpError::Missed { count }) => tracing::warn!(count, "download events were missed"),
+            Err(_) => return manager.log.fail_all("the browser is gone"),
         }
     }
 }

@@ -75,11 +75,11 @@ impl<'a> DownloadTab<'a> {
             tokio::select! {
                 biased;
                 event = paused.next() => match event {
-                    Ok(event) => refused = self.answer(&event, deadline).or(refused),
+                    Ok(event) => refused = self.respond(&event, deadline).or(refused),
                     Err(CdpError::Missed { .. }) => {}
                     Err(error) => return Err(failed(error)),
                 },
-                response = &mut going => break response.and_then(|answer| answer.to()).map_err(failed)?,
+                response = &mut going => break response.and_then(|response| response.to()).map_err(failed)?,
             }
         };
         // The browser retries an interrupted download; the retry must not wait for us.
@@ -88,12 +88,12 @@ impl<'a> DownloadTab<'a> {
             (Some(reason), _) => Err(not_downloaded(&reason)),
             (None, NavigateResponse { is_download: true, .. }) => Ok(()),
             (None, NavigateResponse { error_text: Some(reason), .. }) => Err(not_downloaded(&reason)),
-            (None, _) => Err(not_downloaded("the browser showed it in place of saving it")),
+            (None, _) => Err(not_downloaded("the browser displayed it instead of saving it")),
         }
     }
 
     /// Turns a response into a download; returns the reason when it cannot.
-    fn answer(&self, event: &Event, deadline: Deadline) -> Option<String> {
+    fn respond(&self, event: &Event, deadline: Deadline) -> Option<String> {
         let paused: Paused = event.to().ok()?;
         let request = &paused.request_id;
         let (method, params, refused) = match (&paused.response_error_reason, paused.response_status_code) {
@@ -105,7 +105,7 @@ impl<'a> DownloadTab<'a> {
                 ("Fetch.continueResponse", json!({"requestId": request}), None)
             }
             (None, Some(status)) if status == 204 || status >= 300 => {
-                let refused = format!("the site answered with status {status}");
+                let refused = format!("the site responded with status {status}");
                 ("Fetch.failRequest", json!({"requestId": request, "errorReason": "Aborted"}), Some(refused))
             }
             (None, status) => {
@@ -116,7 +116,7 @@ impl<'a> DownloadTab<'a> {
             }
         };
         // When this fails, the navigation fails and reports it.
-        let _ = self.session.begin(method, &params, deadline);
+        self.session.post(method, &params, deadline);
         refused
     }
 }
@@ -135,7 +135,7 @@ fn as_attachment(headers: &[Header]) -> Vec<Header> {
 }
 
 pub(crate) fn not_downloaded(reason: &str) -> Failure {
-    Failure::new(ErrorCode::DownloadFailed, format!("The download did not begin: {reason}.")).with_remedy(
+    Failure::new(ErrorCode::DownloadFailed, format!("The download did not start: {reason}.")).with_remedy(
         Remedy::new(
             "Check the URL and whether a login is needed; {} lists the requests of the page.",
             [Step::action("requests")],
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_site_would_show_becomes_an_attachment_under_its_own_name() {
+    fn every_response_becomes_an_attachment_with_its_own_name() {
         let header =
             |value: &str| vec![Header { name: "content-Disposition".to_owned(), value: value.to_owned() }];
         for (given, wanted) in [

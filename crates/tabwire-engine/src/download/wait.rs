@@ -39,14 +39,14 @@ impl Page {
                 story.so_far(self, browser).into_iter().filter(|download| !download.is_over());
             let so_far =
                 under_way.next().map(|download| format!(" {}.", download.line())).unwrap_or_default();
-            let message = format!("No download ended within {} ms.{so_far}", began.elapsed().as_millis());
+            let message = format!("No download finished within {} ms.{so_far}", began.elapsed().as_millis());
             return Err(Failure::new(ErrorCode::Timeout, message).with_remedy(Remedy::new(
                 "{} lists finished downloads. Start the wait before or right after the click.",
                 [Step::action("downloads")],
             )));
         };
         if download.state == DownloadState::Failed {
-            let reason = download.reason.as_deref().unwrap_or("it broke off");
+            let reason = download.reason.as_deref().unwrap_or("it was interrupted");
             let message = format!("The download of {:?} failed: {reason}.", download.name);
             return Err(Failure::new(ErrorCode::DownloadFailed, message));
         }
@@ -59,7 +59,7 @@ impl Page {
 pub(crate) struct StartedDownloads {
     since: u64,
     /// Downloads that the page reported.
-    told: Vec<DownloadBegun>,
+    reported: Vec<DownloadBegun>,
     /// Tabs that the page opened, by main frame id.
     tabs: Vec<FrameId>,
     /// Downloads that will start once their site responds.
@@ -71,7 +71,7 @@ impl StartedDownloads {
     pub(crate) fn begin(browser: &Browser) -> Self {
         Self {
             since: browser.downloads().log().entries().count(),
-            told: Vec::new(),
+            reported: Vec::new(),
             tabs: Vec::new(),
             expected: 0,
         }
@@ -79,12 +79,12 @@ impl StartedDownloads {
 
     /// All downloads of the page in the log.
     pub(crate) fn of_all_times() -> Self {
-        Self { since: 0, told: Vec::new(), tabs: Vec::new(), expected: 0 }
+        Self { since: 0, reported: Vec::new(), tabs: Vec::new(), expected: 0 }
     }
 
     /// The page reported a download.
     pub(crate) fn add(&mut self, begun: DownloadBegun) {
-        self.told.push(begun);
+        self.reported.push(begun);
     }
 
     /// The page opened a tab.
@@ -98,11 +98,12 @@ impl StartedDownloads {
     }
 
     fn is_ours(&self, download: &Download, page: &Page, browser: &Browser) -> bool {
-        let told = self.told.iter().any(|told| told.guid == download.guid);
+        let is_reported = self.reported.iter().any(|begun| begun.guid == download.guid);
         // A frame without a page, or a tab that was opened only for the download, belongs to the action.
-        told || download.frame.as_ref().is_some_and(|frame| {
-            page.session().has_frame(frame) || self.tabs.contains(frame) || !browser.has_frame(frame)
-        })
+        is_reported
+            || download.frame.as_ref().is_some_and(|frame| {
+                page.session().has_frame(frame) || self.tabs.contains(frame) || !browser.has_frame(frame)
+            })
     }
 
     /// The downloads of the page.
@@ -141,15 +142,15 @@ impl StartedDownloads {
     }
 
     /// The downloads, after waiting for those that finish soon.
-    pub(crate) async fn told(self, page: &Page, browser: &Browser, deadline: Deadline) -> Vec<Download> {
+    pub(crate) async fn finish(self, page: &Page, browser: &Browser, deadline: Deadline) -> Vec<Download> {
         let downloads = browser.downloads();
-        if self.told.is_empty() && self.expected == 0 && self.so_far(page, browser).is_empty() {
+        if self.reported.is_empty() && self.expected == 0 && self.so_far(page, browser).is_empty() {
             return Vec::new();
         }
         if !downloads.is_listening() {
-            return self.told.into_iter().map(Download::from).collect();
+            return self.reported.into_iter().map(Download::from).collect();
         }
-        let guids: HashSet<&str> = self.told.iter().map(|told| told.guid.as_str()).collect();
+        let guids: HashSet<&str> = self.reported.iter().map(|begun| begun.guid.as_str()).collect();
         let mut log = downloads.log().watch();
         let over = log.wait_for(|entries| {
             let known = self.pick(entries, page, browser);

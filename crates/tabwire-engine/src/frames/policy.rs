@@ -8,7 +8,7 @@ use tabwire_policy::{Capability, PageUrl};
 
 use crate::frames::tree::Frame;
 
-/// Fails when a capability is refused at an address.
+/// Fails when a capability is refused at a URL.
 type Rule = Arc<dyn Fn(&PageUrl, Capability) -> Result<(), Failure> + Send + Sync>;
 
 /// Whether nothing is refused anywhere, so that all checks can be skipped.
@@ -25,7 +25,7 @@ struct Rules {
 }
 
 impl FramePolicy {
-    /// A policy that calls `check` for an address and a capability, unless `is_idle` returns that all is allowed.
+    /// A policy that calls `check` for a URL and a capability, unless `is_idle` returns that all is allowed.
     pub fn new(
         is_idle: impl Fn() -> bool + Send + Sync + 'static,
         check: impl Fn(&PageUrl, Capability) -> Result<(), Failure> + Send + Sync + 'static,

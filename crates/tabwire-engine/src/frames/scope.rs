@@ -19,7 +19,7 @@ const FRAME_APPEARS: Duration = Duration::from_secs(3);
 #[derive(Debug, Default)]
 pub(crate) struct SelectedFrame {
     frame: Mutex<Option<FrameId>>,
-    /// Whether this process has seen the frame. A frame that an earlier daemon selected may still be to come.
+    /// Whether this process has seen the frame. A frame that an earlier daemon selected may not be reported yet.
     was_seen: AtomicBool,
 }
 

@@ -1,4 +1,4 @@
-//! The documents that a page's frames showed recently. A frame may come and go while a screenshot is taken.
+//! The documents that a page's frames showed recently. A frame may be added and removed while a screenshot is taken.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Ticking boxes, choosing radio buttons, turning switches, and making sure of it. Knows nothing of callers.
+//! Sets checkboxes, radio buttons and switches, and checks the result.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,27 +9,27 @@ use crate::action::result::Changes;
 use crate::actions::click_element;
 use crate::input::element::{Element, ResolvedTarget};
 use crate::input::mouse::Click;
-use crate::limits::TICK_TIMEOUT;
+use crate::limits::CHECKED_TIMEOUT;
 use crate::page::Page;
 use crate::settle::InputAction;
 
-/// Clicks that a box with three states may need.
+/// Most clicks: a checkbox with three states may need two.
 const CLICKS: u8 = 2;
 
-/// What came of ticking.
+/// The result of setting a checkbox.
 pub(crate) struct CheckResult {
     pub(crate) element: Element,
     pub(crate) changes: Changes,
-    /// Whether it was as wanted before.
+    /// Whether it had the wanted state before.
     pub(crate) already: bool,
 }
 
 #[derive(Deserialize)]
-struct Tick {
+struct CheckedState {
     checked: Value,
 }
 
-/// Sees to it that a box is ticked, or not.
+/// Clicks a checkbox until it has the wanted state.
 pub(crate) async fn set_checked(
     context: &Context,
     page: &Page,
@@ -52,33 +52,33 @@ pub(crate) async fn set_checked(
         if changes.dialog.is_some() || changes.navigated {
             return Ok(CheckResult { element, changes, already: false });
         }
-        let set_checked = look(context, page, &resolved.in_frame_of(&element), want).await?;
-        if set_checked.checked == json!(want) || set_checked.checked.is_null() {
-            // One that is gone cannot be looked at; its click was taken.
+        let state = wait_for_checked(context, page, &resolved.in_frame_of(&element), want).await?;
+        if state.checked == json!(want) || state.checked.is_null() {
+            // `null`: the click removed the element.
             return Ok(CheckResult { element, changes, already: false });
         }
-        if clicks >= CLICKS || Some(&set_checked.checked) == element.info.more.get("checked") {
-            return Err(not_taken(&element, want));
+        if clicks >= CLICKS || Some(&state.checked) == element.info.more.get("checked") {
+            return Err(unchanged(&element, want));
         }
     }
 }
 
-async fn look(
+async fn wait_for_checked(
     context: &Context,
     page: &Page,
     resolved: &ResolvedTarget,
     want: bool,
-) -> Result<Tick, Failure> {
-    let timeout = u64::try_from(TICK_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
+) -> Result<CheckedState, Failure> {
+    let timeout = u64::try_from(CHECKED_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
     let argument = json!({"spec": resolved.spec, "nth": resolved.nth, "want": want, "timeout": timeout});
     page.call_in(&resolved.frame, "waitForChecked", &argument, context.deadline).await
 }
 
-fn not_taken(element: &Element, want: bool) -> Failure {
-    let state = if want { "unticked" } else { "ticked" };
+fn unchanged(element: &Element, want: bool) -> Failure {
+    let state = if want { "unchecked" } else { "checked" };
     Failure::new(
         ErrorCode::NotActionable,
         format!("{} was clicked but stays {state}.", element.description()),
     )
-    .with_remedy("The page undid it. Take a snapshot to see what it asks for.")
+    .with_remedy("The page reverted the click. Take a snapshot to see why.")
 }

@@ -1,5 +1,4 @@
-//! Dragging with the mouse held: by the browser's own drag and drop when the page begins one, else by plain moves.
-//! Knows nothing of elements.
+//! Drags with the mouse: with Chrome's drag events when the page starts an HTML drag, else with mouse moves.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,10 +12,10 @@ use crate::input::mouse::{Mouse, MouseButton};
 use crate::limits::{DRAG_STEPS, DRAG_TIMEOUT};
 use crate::page::Page;
 
-/// How far the mouse moves before a page has begun a drag if it will.
-const BEGIN: f64 = 12.0;
+/// How far the mouse moves until a page that starts a drag has started it, in CSS pixels.
+const DRAG_THRESHOLD: f64 = 12.0;
 
-/// A drag that is under way: the button is held.
+/// A drag in progress: the mouse button is down.
 pub(crate) struct Drag<'a> {
     page: &'a Page,
     mouse: &'a mut Mouse,
@@ -26,14 +25,14 @@ pub(crate) struct Drag<'a> {
     deadline: Deadline,
 }
 
-/// What is dragged, when the browser does it.
+/// `Input.dragIntercepted`.
 #[derive(Deserialize)]
 struct Intercepted {
     data: Value,
 }
 
 impl<'a> Drag<'a> {
-    /// Presses the button. `frame` is the one that what is dragged is in.
+    /// Presses the button. `frame` is the frame of the dragged element.
     pub(crate) async fn begin(
         page: &'a Page,
         mouse: &'a mut Mouse,
@@ -48,76 +47,76 @@ impl<'a> Drag<'a> {
         match drag.page.wait_all(replies).await {
             Ok(()) => Ok(drag),
             Err(failure) => {
-                drag.give_up().await;
+                drag.cancel().await;
                 Err(failure)
             }
         }
     }
 
-    /// Moves there in steps and lets go; whether it was the browser's own drag.
+    /// Moves to a point in steps and releases the button. Returns whether it was an HTML drag.
     pub(crate) async fn finish(mut self, to: Point) -> Result<bool, Failure> {
-        let done = self.carry(to).await;
+        let done = self.move_and_release(to).await;
         if done.is_err() {
-            self.give_up().await;
+            self.cancel().await;
         }
         drop(self.intercept(false));
         done
     }
 
-    /// Lets go without having moved.
-    pub(crate) async fn give_up(&mut self) {
+    /// Releases the button without moving.
+    pub(crate) async fn cancel(&mut self) {
         let release = self.release();
-        // A dialog in between keeps the response back; the release itself is on its way.
+        // An open dialog delays the response, but the release was sent.
         let _ = self.page.wait_all(vec![release]).await;
         drop(self.intercept(false));
     }
 
-    async fn carry(&mut self, to: Point) -> Result<bool, Failure> {
+    async fn move_and_release(&mut self, to: Point) -> Result<bool, Failure> {
         self.page.check_point(to, self.deadline).await?;
         let from = self.mouse.point;
         let distance = (to.x - from.x).hypot(to.y - from.y);
-        let first = if distance > BEGIN { BEGIN / distance } else { 1.0 };
+        let first = if distance > DRAG_THRESHOLD { DRAG_THRESHOLD / distance } else { 1.0 };
         let early = [along(from, to, first / 2.0), along(from, to, first)].map(|point| self.move_to(point));
         self.page.wait_all(early.into()).await?;
         let rest: Vec<Point> = (1..=DRAG_STEPS)
             .map(|step| along(from, to, first + (1.0 - first) * f64::from(step) / f64::from(DRAG_STEPS)))
             .collect();
-        if self.has_begun().await? {
-            let data = self.dragged().await?;
+        if self.has_started().await? {
+            let data = self.drag_data().await?;
             return self.drop_at(&rest, to, &data).await.map(|()| true);
         }
         let mut replies: Vec<_> = rest.into_iter().map(|point| self.move_to(point)).collect();
-        // Pages that follow the mouse frame by frame get one at the end.
+        // Repeated at the end for pages that handle moves once per animation frame.
         replies.push(self.move_to(to));
         self.page.wait_all(replies).await?;
         let release = self.release();
         self.page.wait_all(vec![release]).await.map(|()| false)
     }
 
-    async fn has_begun(&self) -> Result<bool, Failure> {
+    async fn has_started(&self) -> Result<bool, Failure> {
         self.page.call_in(&self.frame, "hasDragStarted", &json!({}), self.deadline).await
     }
 
-    async fn dragged(&mut self) -> Result<Value, Failure> {
+    async fn drag_data(&mut self) -> Result<Value, Failure> {
         let until = tokio::time::Instant::now() + DRAG_TIMEOUT;
         let until = Deadline::at(self.deadline.instant().min(until));
         let event = self.intercepted.next(until).await.map_err(|_| {
-            Failure::new(ErrorCode::Timeout, "The page began a drag that the browser did not hand over.")
-                .with_remedy("Try again, or move the mouse by hand with `tabwire mouse`.")
+            Failure::new(ErrorCode::Timeout, "The page started a drag that Chrome did not report.")
+                .with_remedy("Try again, or send single mouse events with `tabwire mouse`.")
         })?;
         Ok(event.to::<Intercepted>().map_err(CdpError::into_failure)?.data)
     }
 
-    async fn drop_at(&mut self, way: &[Point], to: Point, data: &Value) -> Result<(), Failure> {
-        let way = self.allowed_way(way).await?;
+    async fn drop_at(&mut self, path: &[Point], to: Point, data: &Value) -> Result<(), Failure> {
+        let path = self.allowed_path(path).await?;
         self.page.check_point(to, self.deadline).await?;
         let event = |kind: &str, at: Point| {
             let params =
                 json!({"type": kind, "x": at.x, "y": at.y, "data": data, "modifiers": self.modifiers});
             self.page.begin("Input.dispatchDragEvent", &params, self.deadline)
         };
-        let mut replies = vec![event("dragEnter", way.first().copied().unwrap_or(to))];
-        replies.extend(way.iter().map(|point| event("dragOver", *point)));
+        let mut replies = vec![event("dragEnter", path.first().copied().unwrap_or(to))];
+        replies.extend(path.iter().map(|point| event("dragOver", *point)));
         replies.push(event("dragOver", to));
         self.page.wait_all(replies).await?;
         let dropped = event("drop", to);
@@ -126,10 +125,10 @@ impl<'a> Drag<'a> {
         self.page.wait_all(vec![dropped]).await
     }
 
-    /// The points of a way without those over frames that may not be acted on: they would be told what is dragged.
-    async fn allowed_way(&self, way: &[Point]) -> Result<Vec<Point>, Failure> {
+    /// The points of a path that are not over a frame in which the policy allows no input: drag events reveal the data.
+    async fn allowed_path(&self, path: &[Point]) -> Result<Vec<Point>, Failure> {
         let mut allowed = Vec::new();
-        for point in way {
+        for point in path {
             match self.page.check_point(*point, self.deadline).await {
                 Ok(()) => allowed.push(*point),
                 Err(failure) if failure.code == ErrorCode::PolicyDenied => {}

@@ -1,4 +1,4 @@
-//! An element that is ready to be acted on: found, waited for, scrolled to, and where it is in the tab.
+//! Finds an element, waits until it is ready for input, scrolls to it, and computes its position in the tab.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use tabwire_policy::Capability;
 
 use crate::frames::tree::ContextId;
 use crate::input::locator::Locator;
-use crate::limits::{LEAVE_LOOK, LEAVE_TIMEOUT};
+use crate::limits::{LEAVE_INTERVAL, LEAVE_TIMEOUT};
 use crate::page::Page;
 use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning};
 
@@ -41,9 +41,9 @@ pub(crate) struct Rectangle {
     pub x: f64,
     /// From the top.
     pub y: f64,
-    /// How wide.
+    /// Width.
     pub width: f64,
-    /// How high.
+    /// Height.
     pub height: f64,
 }
 
@@ -64,9 +64,9 @@ pub(crate) struct ElementInfo {
     pub(crate) url: String,
     #[serde(default, deserialize_with = "crate::snapshot::read_title")]
     pub(crate) title: String,
-    /// The watch over what changes, begun when the element was ready.
+    /// The id of the agent's change observer, which started when the element was ready.
     pub(crate) mark: Option<u64>,
-    /// What else the agent says, for the actions that ask for it.
+    /// Further fields, for actions that request them.
     #[serde(flatten)]
     pub(crate) more: serde_json::Map<String, Value>,
 }
@@ -75,48 +75,48 @@ fn null_is_default<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<
     Option::<Point>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// An element that can be acted on now.
+/// An element that is ready for input.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     /// The frame whose agent knows it.
     pub(crate) frame: FrameId,
-    /// What the agent said of it; point and rectangle are the tab's.
+    /// The agent's description; point and rectangle in coordinates of the tab.
     pub(crate) info: ElementInfo,
-    /// Its document's world, where it was named by a ref and so is in no other document.
+    /// The agent's context in its document, when it was named by a ref. A ref is valid in that document only.
     pub(crate) world: Option<ContextId>,
 }
 
 impl Element {
-    /// The element in the page agent's words, for further calls in its frame.
+    /// The agent's key of the element, for further calls in its frame.
     pub(crate) fn key(&self) -> ElementKey {
         self.info.key
     }
 
-    /// How it is called in responses: `button "Pay"`.
+    /// Its description in results: `button "Pay"`.
     pub(crate) fn description(&self) -> String {
         let role = if self.info.role.is_empty() { "element" } else { &self.info.role };
         if self.info.name.is_empty() { role.to_owned() } else { format!("{role} {:?}", self.info.name) }
     }
 }
 
-/// Where an element is looked for, and how: in one frame, in the page agent's words.
+/// A target resolved to one frame, with the agent's search specification.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedTarget {
     pub(crate) frame: FrameId,
     pub(crate) spec: Value,
     /// Which of several matches, counted from 0.
     pub(crate) nth: Option<u32>,
-    /// What was asked for, when there was but one frame to look in: others may come.
+    /// The original target, when the page had only one frame: it may still appear in a frame that is added later.
     pub(crate) guess: Option<TargetArguments>,
 }
 
 impl ResolvedTarget {
-    /// The same in the frame in which the element was found.
+    /// The same target in the frame in which the element was found.
     pub(crate) fn in_frame_of(&self, element: &Element) -> Self {
         Self { frame: element.frame.clone(), ..self.clone() }
     }
 
-    /// Another element of the same frame, which its agent speaks of.
+    /// Another element of the same frame, by the agent's key.
     pub(crate) fn with_key(&self, document: &DocumentName, key: ElementKey) -> Self {
         let spec = json!({"document": document, "key": key});
         Self { frame: self.frame.clone(), spec, nth: None, guess: None }
@@ -124,7 +124,8 @@ impl ResolvedTarget {
 }
 
 impl Page {
-    /// Finds an element and waits until it is ready for what is asked (`purpose`, `extra` in the agent's words).
+    /// Finds an element and waits until it is ready for a purpose. `purpose` and `extra` are arguments of the agent
+    /// function `prepare`.
     pub(crate) async fn prepare(
         &self,
         target: &TargetArguments,
@@ -136,14 +137,14 @@ impl Page {
         self.prepare_resolved(&resolved, purpose, extra, deadline).await
     }
 
-    /// Finds out in which frame an element is to be looked for.
+    /// Finds the frame in which to search for an element.
     pub(crate) async fn resolve(
         &self,
         target: &TargetArguments,
         deadline: Deadline,
     ) -> Result<ResolvedTarget, Failure> {
         if target.nth == Some(0) {
-            return Err(Failure::new(ErrorCode::BadArgs, "Matches are counted from 1; there is no match 0."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`nth` counts from 1."));
         }
         Ok(match Locator::parse(&target.target)? {
             Locator::Ref(given) => {
@@ -165,7 +166,7 @@ impl Page {
         })
     }
 
-    /// Waits until an element is ready for what is asked.
+    /// Waits until an element is ready for a purpose.
     pub(crate) async fn prepare_resolved(
         &self,
         resolved: &ResolvedTarget,
@@ -182,26 +183,26 @@ impl Page {
         argument["timeout"] = json!(milliseconds_left(deadline));
         let is_hit =
             matches!(purpose, "click" | "check" | "hover" | "drop") && argument["force"] != json!(true);
-        // The agent of another document knows no such ref.
+        // Read before the call: the call fails if another document has replaced this one.
         let world =
             resolved.spec.get("document").and_then(|_| self.session().agent_context_id(&resolved.frame));
         let here = self.call_in(&resolved.frame, "prepare", &argument, with_grace(deadline));
-        let (frame, answered) = tokio::select! {
+        let (frame, prepared) = tokio::select! {
             biased;
-            answered = here => (resolved.frame.clone(), answered),
+            prepared = here => (resolved.frame.clone(), prepared),
             frame = self.appears_elsewhere(resolved, deadline) => {
                 self.check_purpose(&frame, purpose)?;
-                let answered = self.call_in(&frame, "prepare", &argument, with_grace(deadline)).await;
-                (frame, answered)
+                let prepared = self.call_in(&frame, "prepare", &argument, with_grace(deadline)).await;
+                (frame, prepared)
             }
         };
-        let info: ElementInfo = answered.map_err(|failure| self.with_refs(&frame, failure))?;
+        let info: ElementInfo = prepared.map_err(|failure| self.with_refs(&frame, failure))?;
         let mut element = Element { frame, info, world };
         self.place_in_tab(&mut element, is_hit, deadline).await?;
         Ok(element)
     }
 
-    /// Fails when what an element is prepared for may not be done in its frame.
+    /// Fails when the policy does not allow the purpose in a frame.
     fn check_purpose(&self, frame: &FrameId, purpose: &str) -> Result<(), Failure> {
         if purpose == "upload" {
             self.check_frame(frame, Capability::Upload)?;
@@ -209,19 +210,21 @@ impl Page {
         self.check_frame(frame, if purpose == "read" { Capability::Read } else { Capability::Act })
     }
 
-    /// Makes sure that the document of an element that a ref stood for is still there: input goes to whatever is. One
-    /// that is about to go is given a moment to do so; a server that takes longer is not waited for.
+    /// Fails when the document of a ref was replaced: Chrome would send the input to the new document. Waits a moment
+    /// for a pending navigation, but not for a slow server.
     pub(crate) async fn check_same_document(&self, element: &Element) -> Result<(), Failure> {
         let Some(world) = element.world else { return Ok(()) };
         let until = tokio::time::Instant::now() + LEAVE_TIMEOUT;
         while self.session().is_navigating(&element.frame) && tokio::time::Instant::now() < until {
-            tokio::time::sleep(LEAVE_LOOK).await;
+            tokio::time::sleep(LEAVE_INTERVAL).await;
         }
         if self.session().agent_context_id(&element.frame) == Some(world) {
             return Ok(());
         }
-        let message =
-            format!("The page went to another document before {} was reached.", element.description());
+        let message = format!(
+            "The page navigated to another document before the input was sent to {}.",
+            element.description()
+        );
         Err(Failure::new(ErrorCode::RefExpired, message)
             .with_remedy("Take a new `tabwire snapshot` and use its refs."))
     }
@@ -231,17 +234,17 @@ impl Page {
         let (code, message) = match meaning {
             RefMeaning::Element(handle) => return Ok(handle),
             RefMeaning::Expired => {
-                (ErrorCode::RefExpired, format!("The element {given} is not on the page any more."))
+                (ErrorCode::RefExpired, format!("The element {given} is no longer on the page."))
             }
             RefMeaning::Unknown => {
-                (ErrorCode::RefExpired, format!("No snapshot of this tab has given out a ref {given}."))
+                (ErrorCode::RefExpired, format!("No snapshot of this tab has a ref {given}."))
             }
         };
         Err(Failure::new(code, message).with_remedy("Take a new `tabwire snapshot` and use its refs."))
     }
 
-    /// Moves an element's point and rectangle from its frame's view to the tab's. When the point is to be hit, the
-    /// frames above are scrolled so that it is in view, and nothing may cover it there.
+    /// Converts an element's point and rectangle from frame to tab coordinates. With `is_hit`, also scrolls the frames
+    /// above until the point is in view, and fails when something covers it.
     async fn place_in_tab(
         &self,
         element: &mut Element,
@@ -262,7 +265,7 @@ impl Page {
             match outer.map_err(|failure| self.with_refs(&parent, failure)) {
                 Ok(outer) => element.info.move_out(&outer),
                 Err(failure) if is_hit || failure.code != ErrorCode::NotActionable => return Err(failure),
-                // A frame that is not shown has no place in the tab; what is done by other means still is.
+                // A hidden frame has no position in the tab; actions without mouse input still work.
                 Err(_) => return Ok(()),
             }
             frame = self.find_frame(&parent);
@@ -271,7 +274,7 @@ impl Page {
     }
 }
 
-/// Where the inside of a frame lies in the view of the one above it.
+/// Position and scale of a frame's content in the viewport of the frame above.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FrameBox {
@@ -294,15 +297,15 @@ impl ElementInfo {
     }
 }
 
-/// The time that is left, for waits inside the page.
+/// The remaining time, for waits inside the page.
 pub(crate) fn milliseconds_left(deadline: Deadline) -> u64 {
     let left = deadline.instant().saturating_duration_since(tokio::time::Instant::now());
-    // To the tenth of a second where it makes no difference: it is told in errors.
+    // Rounded up to tenths of a second, because errors quote it.
     let milliseconds = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
     if milliseconds > 1_000 { milliseconds.div_ceil(100) * 100 } else { milliseconds }
 }
 
-/// A little longer than the page's own wait, so that the page can say what it was waiting for.
+/// A little longer than the agent's own timeout, so that the agent's error arrives before ours.
 pub(crate) fn with_grace(deadline: Deadline) -> Deadline {
     Deadline::at(deadline.instant() + crate::limits::PAGE_GRACE)
 }

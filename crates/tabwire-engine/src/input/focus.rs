@@ -1,4 +1,4 @@
-//! Where the keyboard's keys go: the element that has the focus, in whatever frame. Knows nothing of keys.
+//! The element that has the keyboard focus, in any frame.
 
 use serde_json::json;
 use tabwire_api::{Failure, FrameId};
@@ -8,7 +8,7 @@ use crate::input::element::{Element, ElementInfo, TargetArguments};
 use crate::page::Page;
 
 impl Page {
-    /// The element that keys go to: the one that is named, which gets the focus, or the one that has it.
+    /// The element that receives keys: focuses the given element, or returns the focused one.
     pub(crate) async fn key_target(
         &self,
         target: Option<&TargetArguments>,
@@ -23,7 +23,7 @@ impl Page {
         }
     }
 
-    /// The page as a whole, watched from now on.
+    /// The page's root element, whose changes are observed from now on.
     pub(crate) async fn observe_page(&self, deadline: Deadline) -> Result<Element, Failure> {
         self.observe_frame(self.main_frame().clone(), deadline).await
     }
@@ -33,14 +33,14 @@ impl Page {
         Ok(Element { frame, info, world: None })
     }
 
-    /// The frame whose agent knows the element that has the focus.
+    /// The root frame that contains the focused element.
     async fn focused_frame(&self, deadline: Deadline) -> Result<FrameId, Failure> {
         let frames = self.session().readable_roots();
         if frames.len() > 1 {
             let ask = |frame: &FrameId| self.session().call(frame, "hasKeyboardFocus", &json!({}), deadline);
             let asked: Vec<_> = frames.iter().map(|frame| (frame.id.clone(), ask(&frame.id))).collect();
             for (frame, response) in asked {
-                // A frame that does not respond has gone, and the keys with it.
+                // A frame that does not respond is gone.
                 if self.unless_blocked(response).await.is_ok_and(|has| has == json!(true)) {
                     return Ok(frame);
                 }
@@ -51,7 +51,7 @@ impl Page {
 }
 
 impl Element {
-    /// How it is called in responses, unless it is the page itself.
+    /// Its description in results; `None` for the page itself.
     pub(crate) fn label(&self) -> Option<String> {
         (!self.info.role.is_empty() || !self.info.name.is_empty()).then(|| self.description())
     }

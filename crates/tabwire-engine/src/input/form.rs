@@ -1,4 +1,4 @@
-//! The fields of a form as callers give them: names of elements and what goes into each. Knows nothing of pages.
+//! Parses the fields of `fill_form`: targets and their values.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// One field and what goes into it.
+/// One field and its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Field {
     /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
     #[schemars(extend("x-carries" = "target"))]
     pub target: String,
-    /// A text, true or false for what is ticked, or a list of options to choose.
+    /// A text, true or false for a checkbox, or a list of options to select.
     #[schemars(extend("x-carries" = "text"))]
     pub value: Value,
 }
 
-/// Reads `TARGET=VALUE`.
+/// Parses `TARGET=VALUE`.
 pub(crate) fn parse_field(text: &str) -> Result<Field, String> {
     let wrong = || "expected TARGET=VALUE, e.g. label=Name=Anna or #name=Anna".to_owned();
     let prefixes = ["css", "text", "role", "label", "placeholder", "testid", "xpath"];
-    // The first `=` belongs to the kind of target.
+    // The first `=` belongs to the prefix, such as `text=`.
     let kind = prefixes.iter().find_map(|prefix| Some(text.strip_prefix(prefix)?.strip_prefix('=')?.len()));
     let start = kind.map_or(0, |rest| text.len() - rest);
     let (mut depth, mut quote) = (0_u32, None);
@@ -48,7 +48,7 @@ pub(crate) fn parse_field(text: &str) -> Result<Field, String> {
     Err(wrong())
 }
 
-/// Reads fields given as a list of them or as a map from targets to values, in the order they are given.
+/// Parses fields from a list, or from a map of targets to values, in their order.
 pub(crate) fn read_fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Field>, D::Error> {
     struct Fields;
     impl<'de> Visitor<'de> for Fields {
@@ -77,7 +77,7 @@ pub(crate) fn read_fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     deserializer.deserialize_any(Fields)
 }
 
-/// Reads fields from JSON text.
+/// Parses fields from JSON text.
 pub(crate) fn parse_fields(text: &str) -> Result<Vec<Field>, serde_json::Error> {
     read_fields(&mut serde_json::Deserializer::from_str(text))
 }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_is_cut_where_its_target_ends() {
+    fn field_splits_after_its_target() {
         let check = |text: &str, target: &str, value: &str| {
             let field = parse_field(text).expect(text);
             assert_eq!((field.target.as_str(), field.value), (target, Value::from(value)), "{text}");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_a_map_is_kept() {
+    fn map_order_is_kept() {
         let fields = parse_fields(r##"{"#b": 1, "#a": true, "#c": ["x"]}"##).expect("fields");
         let targets: Vec<&str> = fields.iter().map(|field| field.target.as_str()).collect();
         assert_eq!(targets, ["#b", "#a", "#c"]);

@@ -1,7 +1,7 @@
-//! Judges input before it is sent: the frame under a point, and the frame that has the focus.
+//! Checks input against the policy before it is sent: the frame under a point, and the frame that has the focus.
 //!
-//! The browser sends input to whatever is there. A frame that the policy does not allow to act on may lie under a
-//! point of the page, or hold the focus. Pages in which every frame may be acted on are not asked anything.
+//! Chrome sends input to whatever frame is under the point or has the focus, and the policy may not allow input there.
+//! Pages in which all frames allow input need no commands for this.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,48 +12,48 @@ use tabwire_policy::Capability;
 use crate::cdp::CommandTarget;
 use crate::frames::policy::site_of;
 use crate::input::element::Point;
-use crate::limits::FRAMES_DEEP;
+use crate::limits::NESTED_FRAMES;
 use crate::page::Page;
 use crate::snapshot::ElementKey;
 
-/// Where keys go, as one document's agent tells.
+/// Where keys go, as the agent of one document reports.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum KeyTarget {
-    /// That document, or one below it that it can read.
+    /// The document itself, or a frame below that it can read.
     Own,
     /// The frame in this element.
     Frame(ElementKey),
-    /// One of the frames below, or an element that the agent cannot see.
+    /// Possibly a frame below, or an element in a closed shadow root.
     Unsure,
-    /// Neither the document nor one below it has the focus.
+    /// Neither the document nor a frame below has the focus.
     Nowhere,
 }
 
 impl Page {
-    /// Fails when a capability is not allowed in a frame.
+    /// Fails when the policy does not allow a capability in a frame.
     pub(crate) fn check_frame(&self, frame: &FrameId, capability: Capability) -> Result<(), Failure> {
-        let driver = self.session();
+        let session = self.session();
         let is_main = frame == self.main_frame();
-        if driver.policy().is_idle() {
+        if session.policy().is_idle() {
             return Ok(());
         }
-        match driver.policy_url(frame) {
-            // A page without a URL of the web is judged as a whole, before the action begins.
+        match session.policy_url(frame) {
+            // The action checks a page that is not http or https as a whole before it starts.
             Some(url) if is_main && !url.starts_with("http") => Ok(()),
-            Some(url) => driver.policy().check(&url, capability),
+            Some(url) => session.policy().check(&url, capability),
             None => Ok(()),
         }
     }
 
     /// Frames other than the main one in which a capability is not allowed.
     pub(crate) fn frames_without(&self, capability: Capability) -> Vec<(FrameId, String)> {
-        let driver = self.session();
-        if driver.policy().is_idle() {
+        let session = self.session();
+        if session.policy().is_idle() {
             return Vec::new();
         }
-        let mut frames = driver.policy_urls();
-        frames.retain(|(id, url)| id != self.main_frame() && !driver.policy().allows(url, capability));
+        let mut frames = session.policy_urls();
+        frames.retain(|(id, url)| id != self.main_frame() && !session.policy().allows(url, capability));
         frames
     }
 
@@ -62,19 +62,19 @@ impl Page {
         if self.session().policy().is_idle() {
             return Ok(Vec::new());
         }
-        // A page that was just taken up does not know its frames yet, and one may just have come.
+        // A page that was just attached does not know its frames yet, and a new frame's event may be unread.
         self.session().wait_ready(deadline).await?;
         self.sync_events().await;
         Ok(self.frames_without(Capability::Act))
     }
 
-    /// Fails when the frame under a point of the tab may not be acted on. To be asked right before input is sent.
+    /// Fails when the policy allows no input in the frame under a point of the tab. Call it right before the input.
     pub(crate) async fn check_point(&self, point: Point, deadline: Deadline) -> Result<(), Failure> {
         self.check_frame(self.main_frame(), Capability::Act)?;
         if self.frames_without_input(deadline).await?.is_empty() {
             return Ok(());
         }
-        // The browser takes whole numbers here; input goes to fractions too.
+        // `DOM.getNodeForLocation` takes integers, but input may have fractions: check the points on both sides.
         let whole = Point { x: point.x.floor(), y: point.y.floor() };
         self.check_whole_point(whole, deadline).await?;
         let next = Point { x: point.x.ceil(), y: point.y.ceil() };
@@ -83,10 +83,10 @@ impl Page {
 
     async fn check_whole_point(&self, point: Point, deadline: Deadline) -> Result<(), Failure> {
         let (mut frame, mut point) = (self.main_frame().clone(), point);
-        for _ in 0..FRAMES_DEEP {
+        for _ in 0..NESTED_FRAMES {
             let hit = self.hit_frame(&frame, point, deadline).await?;
             self.check_frame(&hit.frame, Capability::Act)?;
-            // Only a frame in a process of its own has to be asked further.
+            // Only a frame in another process needs a further query.
             let Some((inner, inside)) = hit.inner else { return Ok(()) };
             if !self.session().has_frame(&inner) {
                 self.sync_events().await;
@@ -100,25 +100,25 @@ impl Page {
         Err(changing())
     }
 
-    /// What is at a point of a frame's view, as the browser finds it: through shadow roots that are closed, and through
-    /// frames in the same process.
+    /// The frame at a point of a frame's viewport. Chrome's hit test sees through closed shadow roots and frames of the
+    /// same process.
     async fn hit_frame(&self, frame: &FrameId, point: Point, deadline: Deadline) -> Result<Hit, Failure> {
         let place = if frame == self.main_frame() {
             CommandTarget::Page
         } else {
             CommandTarget::Frame(frame.clone())
         };
-        let layout: Layout = self.ask(&place, "Page.getLayoutMetrics", &json!({}), deadline).await?;
+        let layout: Layout = self.query(&place, "Page.getLayoutMetrics", &json!({}), deadline).await?;
         let view = layout.css_layout_viewport;
         let at = json!({
             "x": whole(point.x + view.page_x), "y": whole(point.y + view.page_y),
             "includeUserAgentShadowDOM": true,
         });
         let node: Result<Location, CdpError> =
-            self.try_ask(&place, "DOM.getNodeForLocation", &at, deadline).await?;
+            self.try_query(&place, "DOM.getNodeForLocation", &at, deadline).await?;
         let node = match node {
             Ok(node) => node,
-            // Outside of the view.
+            // The point is outside the viewport.
             Err(CdpError::Protocol { message, .. }) if message.contains("No node found") => {
                 return Ok(Hit { frame: frame.clone(), inner: None });
             }
@@ -126,26 +126,26 @@ impl Page {
         };
         let found = node.frame_id.unwrap_or_else(|| frame.clone());
         let named = json!({"backendNodeId": node.backend_node_id});
-        let described: Described = self.ask(&place, "DOM.describeNode", &named, deadline).await?;
+        let described: Described = self.query(&place, "DOM.describeNode", &named, deadline).await?;
         let Some(inner) = described.node.frame_id.filter(|inner| *inner != found) else {
             return Ok(Hit { frame: found, inner: None });
         };
-        let boxes: BoxModel = self.ask(&place, "DOM.getBoxModel", &named, deadline).await?;
+        let boxes: BoxModel = self.query(&place, "DOM.getBoxModel", &named, deadline).await?;
         Ok(Hit { frame: found, inner: Some((inner, boxes.model.inside(point))) })
     }
 
-    async fn ask<T: serde::de::DeserializeOwned>(
+    async fn query<T: serde::de::DeserializeOwned>(
         &self,
         place: &CommandTarget,
         method: &'static str,
         params: &Value,
         deadline: Deadline,
     ) -> Result<T, Failure> {
-        let response = self.try_ask(place, method, params, deadline).await?;
+        let response = self.try_query(place, method, params, deadline).await?;
         response.map_err(|error| self.session().failure(error))
     }
 
-    async fn try_ask<T: serde::de::DeserializeOwned>(
+    async fn try_query<T: serde::de::DeserializeOwned>(
         &self,
         place: &CommandTarget,
         method: &'static str,
@@ -156,13 +156,13 @@ impl Page {
         let response = self.unless_blocked(async { Ok(response.await) }).await?;
         Ok(match response {
             Ok(value) => Ok(serde_json::from_value(value).map_err(|error| {
-                Failure::new(ErrorCode::CdpError, format!("The browser's answer to {method}: {error}."))
+                Failure::new(ErrorCode::CdpError, format!("Unexpected response to {method}: {error}."))
             })?),
             Err(error) => Err(error),
         })
     }
 
-    /// Fails when the frame that has the focus may not be acted on. To be asked right before keys are sent.
+    /// Fails when the policy does not allow input in the focused frame. Call it right before keys are sent.
     pub(crate) async fn check_focus(&self, deadline: Deadline) -> Result<(), Failure> {
         self.check_frame(self.main_frame(), Capability::Act)?;
         let refused = self.frames_without_input(deadline).await?;
@@ -170,7 +170,7 @@ impl Page {
             return Ok(());
         }
         let mut frame = self.main_frame().clone();
-        for _ in 0..FRAMES_DEEP {
+        for _ in 0..NESTED_FRAMES {
             match self.call_in(&frame, "keyboardFrame", &json!({}), deadline).await? {
                 KeyTarget::Own => return self.check_frame(&frame, Capability::Act),
                 KeyTarget::Unsure | KeyTarget::Nowhere => {
@@ -190,8 +190,8 @@ impl Page {
         Err(changing())
     }
 
-    /// Judges the focus where the document above cannot tell which frame has it: a frame that has it says so, and one
-    /// that may not be asked counts as having it.
+    /// Checks the focus when the document above cannot determine which frame has it: queries each frame, and assumes
+    /// that a frame that may not be queried has it.
     async fn check_focus_below(
         &self,
         above: &FrameId,
@@ -234,11 +234,11 @@ impl Page {
     }
 }
 
-/// What is at a point.
+/// The frame at a point.
 struct Hit {
-    /// The frame whose document it is in.
+    /// The frame of the element at the point.
     frame: FrameId,
-    /// The frame in another process that it holds, and the point inside of that.
+    /// The frame in another process that the element embeds, and the point in its coordinates.
     inner: Option<(FrameId, Point)>,
 }
 
@@ -278,8 +278,7 @@ struct BoxModel {
     model: Boxes,
 }
 
-/// The corners of an element, inside and outside of its border, clockwise from the top left; and its size as it would
-/// be without transformations.
+/// A `DOM.BoxModel`: corners clockwise from the top left, and the size without transformations.
 #[derive(Deserialize)]
 struct Boxes {
     content: [f64; 8],
@@ -289,7 +288,7 @@ struct Boxes {
 }
 
 impl Boxes {
-    /// A point of the view, as the document inside counts it.
+    /// A point of the viewport in coordinates of the embedded document.
     fn inside(&self, point: Point) -> Point {
         let [left, top, ..] = self.content;
         let [x0, y0, x1, y1, _, _, x3, y3] = self.border;

@@ -1,5 +1,5 @@
-//! Making sure that the mouse reaches the frame it is sent to. The browser sends input to a frame's process by where
-//! frames were last drawn, which is late after scrolling. Knows nothing of buttons.
+//! Ensures that mouse input arrives in the frame of its element. Chrome chooses the process for input by where frames
+//! were last drawn, which is outdated after scrolling.
 
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure};
@@ -7,12 +7,12 @@ use tabwire_cdp::Deadline;
 
 use crate::input::element::{Element, Point};
 use crate::input::mouse::Mouse;
-use crate::limits::{REACH_LOOK, REACH_MAIN_TIMEOUT, REACH_RESPONSE, REACH_TIMEOUT};
+use crate::limits::{REACH_INTERVAL, REACH_MAIN_TIMEOUT, REACH_RESPONSE, REACH_TIMEOUT};
 use crate::page::Page;
 
 impl Page {
-    /// Moves the mouse to an element and waits until its frame has it. At once for the main frame, unless it was just
-    /// scrolled and frames of other origins stand in it: one of them may still be taken to lie there.
+    /// Moves the mouse to an element and waits until its frame receives the move. Returns at once for the main frame,
+    /// unless it was just scrolled and has frames of other processes: Chrome may still send the input to one of them.
     pub(crate) async fn ensure_hit_target(
         &self,
         element: &Element,
@@ -26,15 +26,15 @@ impl Page {
         if is_main && !(was_scrolled && self.session().roots().len() > 1) {
             return Ok(());
         }
-        let patience = if is_main { REACH_MAIN_TIMEOUT } else { REACH_TIMEOUT };
-        let until = deadline.instant().min(tokio::time::Instant::now() + patience);
-        let look = u64::try_from(REACH_LOOK.as_millis()).unwrap_or(u64::MAX);
-        let argument = json!({"key": element.key(), "timeout": look});
+        let timeout = if is_main { REACH_MAIN_TIMEOUT } else { REACH_TIMEOUT };
+        let until = deadline.instant().min(tokio::time::Instant::now() + timeout);
+        let interval = u64::try_from(REACH_INTERVAL.as_millis()).unwrap_or(u64::MAX);
+        let argument = json!({"key": element.key(), "timeout": interval});
         let point = element.info.point;
         let mut aside = false;
         loop {
             let seen = self.session().call(&element.frame, "waitForMouseMove", &argument, deadline);
-            // Never twice the same place: a move that is none is not told.
+            // Alternate between two points: Chrome sends no event for a move to the same point.
             aside = !aside;
             let to = if aside { Point { x: point.x + 1.0, y: point.y } } else { point };
             let moved = self.begin_move(mouse, to, 0, deadline);
@@ -42,11 +42,11 @@ impl Page {
             match tokio::time::timeout(REACH_RESPONSE, self.unless_blocked(seen)).await {
                 Ok(Ok(Value::Bool(true))) => return self.check_same_document(element).await,
                 Ok(Ok(_)) if tokio::time::Instant::now() < until => {}
-                // A tab that is not drawn is told of moves only when more comes.
+                // A tab that is not drawn delivers moves only with later input.
                 Ok(Ok(_)) if is_main => return Ok(()),
                 Ok(Ok(_)) => return Err(not_reached(element)),
                 Ok(Err(failure)) => return Err(failure),
-                // A frame that may not run scripts does not tell.
+                // A frame in which scripts are blocked never reports.
                 Err(_) => return Ok(()),
             }
         }
@@ -54,7 +54,7 @@ impl Page {
 }
 
 fn not_reached(element: &Element) -> Failure {
-    let message = format!("The mouse does not reach the frame that {} is in.", element.description());
+    let message = format!("Mouse input does not reach the frame of {}.", element.description());
     Failure::new(ErrorCode::NotActionable, message)
-        .with_remedy("Something outside of the frame covers it. Take a snapshot to see the page as it is.")
+        .with_remedy("An element outside the frame covers it. Take a snapshot to see the current page.")
 }

@@ -1,4 +1,4 @@
-//! The keyboard: chords and text as the events a browser trusts. Knows nothing of elements.
+//! Keyboard input: chords and text as CDP key events, which pages see as trusted.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::input::mouse::{Modifier, modifier_bits};
 use crate::limits::KEYS_AT_ONCE;
 use crate::page::Page;
 
-/// The key that editing commands go with on this system.
+/// The modifier of editing commands on this system.
 pub(crate) const PRIMARY: Modifier =
     if cfg!(target_os = "macos") { Modifier::Meta } else { Modifier::Control };
 
@@ -28,18 +28,18 @@ pub(crate) struct Chord {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PressedKey {
-    /// One of the keyboard, and whether it is the character it gives with Shift that is meant.
+    /// A key of the US keyboard, and whether its shifted character is meant.
     Known(&'static Key, bool),
-    /// A character of another keyboard.
+    /// A character that the US keyboard lacks.
     Foreign(char),
 }
 
 impl Chord {
-    /// Reads what a caller wrote.
+    /// Parses a chord.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let mut modifiers = Vec::new();
         let mut rest = text;
-        // A plus at the end or alone is the key itself.
+        // A `+` alone or at the end is the key itself.
         while let Some((name, after)) =
             rest.split_once('+').filter(|(name, after)| !name.is_empty() && !after.is_empty())
         {
@@ -59,7 +59,7 @@ impl Chord {
         Self { modifiers: vec![PRIMARY], key }
     }
 
-    /// The events of pressing and releasing it.
+    /// The events that press and release it.
     pub(crate) fn events(&self) -> Vec<Value> {
         let mut events = Vec::new();
         let mut held = 0;
@@ -77,8 +77,8 @@ impl Chord {
 }
 
 impl PressedKey {
-    /// What the key gives while these are held, in `KeyboardEvent.key` and as text.
-    fn gives(&self, held: u8) -> (String, String) {
+    /// The `KeyboardEvent.key` and the text of the key while these modifiers are held.
+    fn output(&self, held: u8) -> (String, String) {
         let key = match self {
             Self::Known(key, _) if held & SHIFT != 0 && !key.shifted.is_empty() => key.shifted.to_owned(),
             Self::Known(key, _) => key.key.to_owned(),
@@ -94,7 +94,7 @@ impl PressedKey {
     }
 
     fn events(&self, held: u8) -> [Value; 2] {
-        let (key, text) = self.gives(held);
+        let (key, text) = self.output(held);
         let mut down = json!({"type": "rawKeyDown", "modifiers": held, "key": key});
         let mut up = json!({"type": "keyUp", "modifiers": held, "key": key});
         if let Self::Known(known, _) = self {
@@ -117,7 +117,7 @@ impl PressedKey {
     }
 }
 
-/// What an editor does at a key; a browser without a window does not find out by itself everywhere.
+/// The editing command of a key. Headless Chrome does not derive it from the key on every system.
 fn editing_command(key: &Key, held: u8) -> Option<&'static str> {
     let primary = modifier_bits(&[PRIMARY]);
     match (key.key, held) {
@@ -167,7 +167,7 @@ fn find_key(name: &str) -> Option<PressedKey> {
         return None;
     }
     let known = |test: &dyn Fn(&Key) -> bool| KEYS.iter().find(|key| test(key));
-    // Keys of the number pad are meant only when they are called by their place.
+    // Number pad keys match only by their `code`.
     let is_key = |key: &Key| key.location != 3 && key.key == name;
     if let Some(key) = known(&is_key).or_else(|| known(&|key| key.code == name)) {
         return Some(PressedKey::Known(key, false));
@@ -198,16 +198,16 @@ fn unknown(text: &str, name: &str) -> Failure {
     )
 }
 
-/// A part of a text: what has keys, or what has none here.
+/// A part of a text: characters with keys, or characters without.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Characters of the keyboard, each with its events.
+    /// Characters of the US keyboard, each with its events.
     Keys(Vec<Value>),
-    /// Characters of other keyboards.
+    /// Other characters.
     Text(String),
 }
 
-/// The pieces of a text, at most so many characters each.
+/// Splits a text into pieces of at most `at_once` characters.
 pub(crate) fn pieces(text: &str, at_once: usize) -> Vec<(usize, Piece)> {
     let mut pieces: Vec<(usize, Piece)> = Vec::new();
     let text = text.replace("\r\n", "\n");
@@ -238,14 +238,14 @@ pub(crate) fn pieces(text: &str, at_once: usize) -> Vec<(usize, Piece)> {
     pieces
 }
 
-/// How far a text was typed, and why no further.
+/// How many characters were typed, and why typing stopped.
 #[derive(Debug)]
 pub(crate) struct Typed {
     pub(crate) characters: usize,
     pub(crate) outcome: Result<(), Failure>,
 }
 
-/// A refusal after some of the input was sent: the action must not be run again as a whole.
+/// A refusal after some of the input was sent: the caller must not repeat the whole action.
 fn after_part(failure: Failure, keys: usize) -> Failure {
     if keys == 0 || failure.code != ErrorCode::PolicyDenied {
         return failure;
@@ -256,7 +256,7 @@ fn after_part(failure: Failure, keys: usize) -> Failure {
 }
 
 impl Page {
-    /// Presses and releases chords where the focus is, as far as keys may go there. `done` counts the keys before.
+    /// Presses chords in the focused element, as long as the policy allows input there. `done` counts the keys before.
     pub(crate) async fn press_chords(
         &self,
         chords: &[Chord],
@@ -264,14 +264,14 @@ impl Page {
         deadline: Deadline,
     ) -> Result<(), Failure> {
         for (pressed, chord) in chords.iter().enumerate() {
-            // One after the other: what a key does may decide where the next one goes.
+            // One at a time: a key may move the focus.
             self.check_focus(deadline).await.map_err(|failure| after_part(failure, done + pressed))?;
             self.wait_all(self.begin_keys(&chord.events(), deadline)).await?;
         }
         Ok(())
     }
 
-    /// Sends key events in one breath. Where they go has to be checked before.
+    /// Sends key events as one batch. The caller checks the focus first.
     pub(crate) fn begin_keys(
         &self,
         events: &[Value],
@@ -280,12 +280,12 @@ impl Page {
         events.iter().map(|event| self.begin("Input.dispatchKeyEvent", event, deadline)).collect()
     }
 
-    /// Types a text, with a pause after each character if one is given.
+    /// Types a text, with an optional pause after each character.
     pub(crate) async fn type_text(&self, text: &str, pause: Option<Duration>, deadline: Deadline) -> Typed {
         let at_once = if pause.is_some() { 1 } else { KEYS_AT_ONCE };
         let mut characters = 0;
         for (count, piece) in pieces(text, at_once) {
-            // Each time: what was typed may have moved the focus to another frame.
+            // Checked for each piece: typing may have moved the focus to another frame.
             if let Err(failure) = self.check_focus(deadline).await {
                 return Typed { characters, outcome: Err(after_part(failure, characters)) };
             }
@@ -293,7 +293,7 @@ impl Page {
                 Piece::Keys(events) => self.begin_keys(events, deadline),
                 Piece::Text(text) => vec![self.begin("Input.insertText", &json!({"text": text}), deadline)],
             };
-            // Awaited piece by piece: text goes another way than keys and would overtake them.
+            // Await each piece: in Chrome `Input.insertText` takes another path than key events and would overtake them.
             if let Err(failure) = self.wait_all(replies).await {
                 return Typed { characters, outcome: Err(failure) };
             }
@@ -310,9 +310,9 @@ impl Page {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<String> {
+    fn events_of(text: &str) -> Vec<String> {
         let chord = Chord::parse(text).expect(text);
-        let tell = |event: &Value| {
+        let describe = |event: &Value| {
             format!(
                 "{} {} {}",
                 event["type"].as_str().unwrap_or(""),
@@ -320,13 +320,13 @@ mod tests {
                 event["modifiers"]
             )
         };
-        chord.events().iter().map(tell).collect()
+        chord.events().iter().map(describe).collect()
     }
 
     #[test]
     fn chords_are_pressed_in_order_and_released_in_reverse() {
         assert_eq!(
-            told("Control+Shift+k"),
+            events_of("Control+Shift+k"),
             [
                 "rawKeyDown Control 2",
                 "rawKeyDown Shift 10",
@@ -336,25 +336,25 @@ mod tests {
                 "keyUp Control 0"
             ],
         );
-        assert_eq!(told("A"), told("Shift+a"));
-        assert_eq!(told("+")[1], "keyDown + 8");
-        assert_eq!(told("Control++")[2], "rawKeyDown + 10");
-        assert_eq!(told("esc"), ["rawKeyDown Escape 0", "keyUp Escape 0"]);
-        assert_eq!(told("é"), ["keyDown é 0", "keyUp é 0"]);
+        assert_eq!(events_of("A"), events_of("Shift+a"));
+        assert_eq!(events_of("+")[1], "keyDown + 8");
+        assert_eq!(events_of("Control++")[2], "rawKeyDown + 10");
+        assert_eq!(events_of("esc"), ["rawKeyDown Escape 0", "keyUp Escape 0"]);
+        assert_eq!(events_of("é"), ["keyDown é 0", "keyUp é 0"]);
         let enter = Chord::parse("Enter").expect("a key").events();
         assert_eq!((&enter[0]["text"], &enter[0]["type"]), (&json!("\r"), &json!("keyDown")));
         assert_eq!(Chord::primary('a').events()[1]["commands"], json!(["selectAll"]));
     }
 
     #[test]
-    fn keys_that_do_not_exist_are_refused() {
+    fn unknown_keys_are_refused() {
         for wrong in ["", "Entre", "Hyper+a", "Control+", "a+b"] {
             assert_eq!(Chord::parse(wrong).expect_err(wrong).code, ErrorCode::BadArgs, "{wrong}");
         }
     }
 
     #[test]
-    fn text_is_cut_where_keys_end() {
+    fn text_splits_where_keys_end() {
         let cut: Vec<(usize, bool)> = pieces("aB\nçéz", 2)
             .iter()
             .map(|(count, piece)| (*count, matches!(piece, Piece::Keys(_))))

@@ -1,36 +1,36 @@
-//! The keys of a US keyboard: a table without branches. Knows nothing of events.
+//! The keys of a US keyboard.
 
-/// A key: where it is, what it gives, and its number for old pages.
+/// A key, with the values of its `KeyboardEvent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// Its place on the keyboard, as in `KeyboardEvent.code`.
+    /// `KeyboardEvent.code`.
     pub(crate) code: &'static str,
-    /// What it gives, as in `KeyboardEvent.key`.
+    /// `KeyboardEvent.key`.
     pub(crate) key: &'static str,
-    /// What it gives while Shift is held; empty when that is the same.
+    /// `KeyboardEvent.key` while Shift is held; empty when it is the same.
     pub(crate) shifted: &'static str,
-    /// Its number, as in `KeyboardEvent.keyCode`.
+    /// `KeyboardEvent.keyCode`.
     pub(crate) number: u16,
-    /// 1 left, 2 right, 3 number pad, 0 elsewhere.
+    /// `KeyboardEvent.location`: 1 left, 2 right, 3 number pad, 0 elsewhere.
     pub(crate) location: u8,
 }
 
-/// A key that gives a character.
+/// A key that types a character.
 const fn character(code: &'static str, key: &'static str, shifted: &'static str, number: u16) -> Key {
     Key { code, key, shifted, number, location: 0 }
 }
 
-/// A key that does something.
+/// A key whose `code` equals its `key`.
 const fn named(key: &'static str, number: u16) -> Key {
     Key { code: key, key, shifted: "", number, location: 0 }
 }
 
-/// A key that is there more than once.
+/// A key that the keyboard has more than once.
 const fn placed(code: &'static str, key: &'static str, number: u16, location: u8) -> Key {
     Key { code, key, shifted: "", number, location }
 }
 
-/// Every key that is known.
+/// All keys.
 pub(crate) const KEYS: &[Key] = &[
     character("KeyA", "a", "A", 65),
     character("KeyB", "b", "B", 66),
@@ -146,7 +146,7 @@ pub(crate) const KEYS: &[Key] = &[
     placed("NumpadDivide", "/", 111, 3),
 ];
 
-/// Other names people use for keys, in lower case.
+/// Other common names of keys, in lower case.
 pub(crate) const ALIASES: &[(&str, &str)] = &[
     ("esc", "Escape"),
     ("return", "Enter"),

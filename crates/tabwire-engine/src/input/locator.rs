@@ -1,4 +1,4 @@
-//! How an element is named by a caller: a ref, a CSS selector, or words about it. Knows nothing of pages.
+//! Parses targets: a ref, a CSS selector, or a prefix such as `text=` or `role=`.
 
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure};
@@ -8,14 +8,14 @@ use crate::snapshot::ElementRef;
 /// A way to find an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Locator {
-    /// A ref that a snapshot gave out.
+    /// A ref of a snapshot.
     Ref(ElementRef),
-    /// Anything that is looked for anew, in the page agent's words.
+    /// Any other target, as the agent's search specification.
     Words(Value),
 }
 
 impl Locator {
-    /// Reads what a caller wrote.
+    /// Parses a target.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
         if let Ok(given) = text.parse::<ElementRef>() {
@@ -46,14 +46,14 @@ impl Locator {
     }
 }
 
-/// Text in quotes means exactly that text.
+/// Removes quotes; returns whether there were any, which means an exact match.
 fn unquoted(text: &str) -> (&str, bool) {
     let text = text.trim();
     let inner = ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
     inner.map_or((text, false), |inner| (inner, true))
 }
 
-/// Reads `button[name="Pay"][checked]`.
+/// Parses `button[name="Pay"][checked]`.
 fn parse_role(text: &str) -> Result<Value, Failure> {
     let (role, mut rest) = text.split_at(text.find('[').unwrap_or(text.len()));
     let role = role.trim();
@@ -89,7 +89,7 @@ fn parse_role(text: &str) -> Result<Value, Failure> {
     if rest.is_empty() { Ok(spec) } else { Err(bad(text, "something follows the last `]`")) }
 }
 
-/// Where the bracket that was opened ends, outside quotes.
+/// The position of the closing bracket outside quotes.
 fn closing(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, letter) in text.char_indices() {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_callers_write_is_understood() {
+    fn targets_are_parsed() {
         let check = |text: &str, expected: Value| {
             assert_eq!(Locator::parse(text), Ok(Locator::Words(expected)), "{text}");
         };

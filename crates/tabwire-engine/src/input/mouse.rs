@@ -1,4 +1,4 @@
-//! The mouse: what a person's hand does, as the events a browser trusts. Knows nothing of elements.
+//! Mouse input as CDP events, which pages see as trusted.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ use crate::page::Page;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MouseButton {
-    /// The one that clicks.
+    /// The primary button.
     #[default]
     Left,
-    /// The one that opens menus.
+    /// The secondary button, for context menus.
     Right,
-    /// The wheel.
+    /// The wheel button.
     Middle,
 }
 
@@ -40,7 +40,7 @@ impl MouseButton {
     }
 }
 
-/// A key that is held while something else is done.
+/// A modifier key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Modifier {
@@ -54,7 +54,7 @@ pub(crate) enum Modifier {
     Shift,
 }
 
-/// The protocol's sum of held keys.
+/// CDP's bit mask of held modifiers.
 pub(crate) fn modifier_bits(modifiers: &[Modifier]) -> u8 {
     modifiers.iter().fold(0, |bits, modifier| {
         bits | match modifier {
@@ -66,27 +66,27 @@ pub(crate) fn modifier_bits(modifiers: &[Modifier]) -> u8 {
     })
 }
 
-/// A click: where, with what, how often.
+/// A click: point, button, modifiers, count.
 #[derive(Clone, Debug)]
 pub(crate) struct Click {
     pub(crate) point: Point,
     pub(crate) button: MouseButton,
     pub(crate) count: u8,
-    /// Whether whatever is there gets it.
+    /// Whether to click whatever element is at the point.
     pub(crate) forced: bool,
     pub(crate) modifiers: u8,
 }
 
-/// Where the mouse is and which of its buttons are held.
+/// The position of the mouse and its held buttons.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Mouse {
     pub(crate) point: Point,
-    /// The protocol's sum of held buttons.
+    /// CDP's bit mask of held buttons.
     pub(crate) buttons: u8,
 }
 
 impl Mouse {
-    /// The button that counts while several may be held.
+    /// The button that CDP expects in a move event while buttons are held.
     fn held(self) -> &'static str {
         let all = [MouseButton::Left, MouseButton::Right, MouseButton::Middle];
         all.iter().find(|button| self.buttons & button.bit() != 0).map_or("none", |button| button.name())
@@ -117,7 +117,7 @@ impl Page {
         self.begin("Input.dispatchMouseEvent", &params, deadline)
     }
 
-    /// Presses a button where the mouse is.
+    /// Presses a button at the position of the mouse.
     pub(crate) fn begin_press(
         &self,
         mouse: &mut Mouse,
@@ -133,7 +133,7 @@ impl Page {
         )
     }
 
-    /// Releases a button where the mouse is.
+    /// Releases a button at the position of the mouse.
     pub(crate) fn begin_release(
         &self,
         mouse: &mut Mouse,
@@ -149,7 +149,7 @@ impl Page {
         )
     }
 
-    /// Turns the wheel where the mouse is.
+    /// Turns the wheel at the position of the mouse.
     pub(crate) fn begin_wheel(
         &self,
         mouse: Mouse,
@@ -164,7 +164,7 @@ impl Page {
         self.begin("Input.dispatchMouseEvent", &params, deadline)
     }
 
-    /// Sends a click's events in one breath; the responses come together.
+    /// Sends the events of a click as one batch.
     pub(crate) fn begin_click(
         &self,
         click: &Click,

@@ -1,4 +1,4 @@
-//! A finger on the screen, as the events a browser trusts. Knows nothing of elements.
+//! Touch input as CDP events, which pages see as trusted.
 
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, Deadline};
@@ -8,7 +8,7 @@ use crate::input::element::Point;
 use crate::page::Page;
 
 impl Page {
-    /// Touches a point and lets go.
+    /// Taps a point.
     pub(crate) fn begin_tap(
         &self,
         point: Point,

@@ -1,4 +1,4 @@
-//! A tab that is being recorded: images come as it changes, and are put on a recorded. Knows nothing of their form.
+//! Records a tab: receives screencast frames as the page changes, and adds them to the recording.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -121,9 +121,11 @@ impl Recording {
         // It may have ended by itself.
         let _ = self.stop.send(());
         let screencast = timeout_at(deadline.instant(), self.screencast).await.map_err(|_| {
-            Failure::new(ErrorCode::Timeout, "The recording did not come to its end in time; it is lost.")
+            Failure::new(ErrorCode::Timeout, "The recording did not stop in time and is lost.")
         })?;
-        screencast.map_err(|_| Failure::new(ErrorCode::BrowserGone, "The recording went with its browser."))
+        screencast.map_err(|_| {
+            Failure::new(ErrorCode::BrowserGone, "The browser is gone, and the recording with it.")
+        })
     }
 
     /// Time since the start.
@@ -154,7 +156,7 @@ impl ScreencastTask {
                 biased;
                 _ = &mut stopped => break,
                 () = sleep_until(end) => {
-                    cut = Some("it reached the longest time a recording may take");
+                    cut = Some("it reached the longest duration of a recording");
                     break;
                 }
                 event = frames.next() => event,
@@ -183,7 +185,7 @@ impl ScreencastTask {
             self.acknowledge(&event);
         }
         // The responses do not matter.
-        let _ = self.session.begin("Page.stopScreencast", &(), SETUP_DEADLINE);
+        self.session.post("Page.stopScreencast", &(), SETUP_DEADLINE);
         let moment = self.moment();
         let _ = self.session.detach(SETUP_DEADLINE).await;
         Screencast { recorded, moment, cut, withheld: self.withheld }
@@ -193,7 +195,7 @@ impl ScreencastTask {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Puts an image on the recorded; says why there can be no more.
+    /// Adds a frame to the recording. Returns the reason when the recording must end.
     async fn take(
         &mut self,
         event: &Event,
@@ -213,14 +215,12 @@ impl ScreencastTask {
         };
         // Runs on a blocking thread: image work is slow.
         let Ok((recorded, taken)) = tokio::task::spawn_blocking(work).await else {
-            return (ScreencastFrames::animation(), Some("a picture could not be read"));
+            return (ScreencastFrames::animation(), Some("a frame could not be decoded"));
         };
         self.seen.send_replace(true);
         match taken {
-            Err(_) => (recorded, Some("a picture could not be kept")),
-            Ok(()) if recorded.is_full() => {
-                (recorded, Some("it reached the largest size a recording may have"))
-            }
+            Err(_) => (recorded, Some("a frame could not be stored")),
+            Ok(()) if recorded.is_full() => (recorded, Some("it reached the largest size of a recording")),
             Ok(()) => (recorded, None),
         }
     }
@@ -228,14 +228,14 @@ impl ScreencastTask {
     fn acknowledge(&self, event: &Event) {
         if let Ok(frame) = event.to::<Frame>() {
             let params = json!({"sessionId": frame.session_id});
-            let _ = self.session.begin("Page.screencastFrameAck", &params, SETUP_DEADLINE);
+            self.session.post("Page.screencastFrameAck", &params, SETUP_DEADLINE);
         }
     }
 }
 
-/// Makes video_encoder, if there is a program for it.
+/// Encodes videos with an external program.
 pub trait VideoEncoder: Send + Sync + fmt::Debug {
-    /// Begins a video with so many images a second; none when there is no encoder.
+    /// Starts a video with this frame rate; `None` when there is no encoder.
     fn begin(&self, frames_per_second: u32) -> Option<Box<dyn Video>>;
 }
 

@@ -8,7 +8,7 @@ use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::{CdpError, Deadline};
 
 use crate::input::element::Rectangle;
-use crate::limits::{CAPTURE_PIXELS, CAPTURE_SHRUNK, SETUP_DEADLINE};
+use crate::limits::{SCREENSHOT_PIXELS, SCREENSHOT_SHRUNK, SETUP_DEADLINE};
 use crate::page::Page;
 
 /// Position of the viewport and sizes of viewport and page, in CSS pixels.
@@ -55,7 +55,7 @@ impl Page {
             },
             page_width: metrics.css_content_size.width,
             page_height: metrics.css_content_size.height,
-            longest: (CAPTURE_PIXELS / density).floor(),
+            longest: (SCREENSHOT_PIXELS / density).floor(),
         })
     }
 
@@ -101,7 +101,7 @@ impl Page {
 impl Layout {
     /// The same for a screenshot that is shrunk afterwards.
     pub(crate) fn for_shrinking(mut self) -> Self {
-        self.longest = self.longest.min(CAPTURE_SHRUNK);
+        self.longest = self.longest.min(SCREENSHOT_SHRUNK);
         self
     }
 
@@ -127,7 +127,7 @@ impl Layout {
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Failure {
-    Failure::new(ErrorCode::CdpError, format!("The browser's picture is not readable: {error}."))
+    Failure::new(ErrorCode::CdpError, format!("The browser's screenshot could not be decoded: {error}."))
 }
 
 /// Reads a CDP stream to its end, up to a number of bytes.

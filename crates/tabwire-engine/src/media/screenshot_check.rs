@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::frames::policy::site_of;
 use crate::frames::shown_documents::DocumentMark;
-use crate::limits::PICTURE_AFTERGLOW;
+use crate::limits::FRAME_AFTERGLOW;
 use crate::page::Page;
 
 /// Watches the documents of a page from before a screenshot.
@@ -29,12 +29,14 @@ impl Page {
     /// Fails when a document of the page may not be read, because a screenshot shows all of them.
     pub(crate) fn check_documents(&self) -> Result<(), Failure> {
         let refused = self.frames_without(Capability::Read);
-        refused.first().map_or(Ok(()), |(_, url)| Err(self.refused_picture(url)))
+        refused.first().map_or(Ok(()), |(_, url)| Err(self.refused_screenshot(url)))
     }
 
-    fn refused_picture(&self, url: &str) -> Failure {
+    fn refused_screenshot(&self, url: &str) -> Failure {
         let site = site_of(url);
-        let message = format!("There is no picture: the page has a frame of {site}, which may not be read.");
+        let message = format!(
+            "No screenshot: the page has a frame of {site}, which the policy does not allow to read."
+        );
         match self.session().policy().check(url, Capability::Read) {
             Ok(()) => Failure::new(ErrorCode::PolicyDenied, message),
             Err(failure) => Failure { message, ..failure },
@@ -50,7 +52,7 @@ impl ScreenshotCheck {
             return Ok(());
         }
         self.page.session().wait_ready(deadline).await?;
-        // The document's process answers after what it has reported of its frames.
+        // The response arrives after all frame events that the document's process sent before.
         let _: Result<Value, Failure> = self.page.call("location", &json!({}), deadline).await;
         self.page.sync_events().await;
         self.judge()
@@ -59,12 +61,12 @@ impl ScreenshotCheck {
     fn judge(&self) -> Result<(), Failure> {
         self.page.check_documents()?;
         let Some(urls) = self.page.session().documents_since(self.mark) else {
-            let message = "There is no picture: too many frames came and went while it was taken.";
+            let message = "No screenshot: too many frames were added and removed while it was taken.";
             return Err(Failure::new(ErrorCode::NotActionable, message).with_remedy("Try again."));
         };
         let policy = self.page.session().policy();
         let refuses = |url: &&String| url.starts_with("http") && !policy.allows(url, Capability::Read);
-        urls.iter().find(refuses).map_or(Ok(()), |url| Err(self.page.refused_picture(url)))
+        urls.iter().find(refuses).map_or(Ok(()), |url| Err(self.page.refused_screenshot(url)))
     }
 
     /// Whether the last frame of a recording may be kept. Starts the watch for the next one.
@@ -75,8 +77,8 @@ impl ScreenshotCheck {
         self.page.sync_events().await;
         let next = self.page.session().document_mark();
         if self.judge().is_err() {
-            // A frame is in transit for a while.
-            self.blocked_until = Some(Instant::now() + PICTURE_AFTERGLOW);
+            // Screencast frames arrive late: the next ones may still show the document.
+            self.blocked_until = Some(Instant::now() + FRAME_AFTERGLOW);
         }
         self.mark = next;
         self.blocked_until.is_none_or(|until| Instant::now() >= until)

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn c2_a_held_request_is_judged_by_its_own_url_and_by_the_document_that_made_it() {
+    fn c2_a_paused_request_is_judged_by_its_url_and_its_document() {
         let policy = policy("http://good.test/");
         let good = HeldAccess { policy: &policy, frame_url: Some("http://good.test/page".to_owned()) };
         for kind in ["Document", "Script", "XHR", "Image"] {
@@ -155,7 +155,7 @@ mod tests {
         }
         let bad = HeldAccess { policy: &policy, frame_url: Some("http://bad.test/page".to_owned()) };
         assert!(!bad.may_change(&paused("Script", "http://good.test/lib.js")), "it would run as bad.test");
-        assert!(bad.may_change(&paused("Document", "http://good.test/")), "it takes the place of bad.test");
+        assert!(bad.may_change(&paused("Document", "http://good.test/")), "it replaces bad.test");
         let idle = FramePolicy::default();
         let open = HeldAccess { policy: &idle, frame_url: None };
         assert!(open.may_change(&paused("Document", "http://bad.test/")));

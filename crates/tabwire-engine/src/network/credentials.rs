@@ -37,7 +37,7 @@ impl Credentials {
     }
 
     /// The response to an authentication challenge. Contains the password.
-    pub(crate) fn expose_answer(&self) -> Value {
+    pub(crate) fn expose_response(&self) -> Value {
         json!({"response": "ProvideCredentials", "username": self.user, "password": self.password})
     }
 }

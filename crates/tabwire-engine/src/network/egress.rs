@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t25_beacons_and_prefetches_are_judged_and_what_a_script_fetches_is_not() {
+    fn t25_beacons_and_prefetches_are_judged_and_script_fetches_are_not() {
         let good = |url: &str| url.starts_with("https://good.test/");
         let egress = EgressPolicy::new(good, move |url, shown| good(url) || shown == Some("files"), Vec::new);
         let paused = |kind: &str, url: &str| -> RequestPaused {

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_read_as_people_and_browsers_write_them() {
+    fn headers_are_parsed_from_text_and_from_cdp() {
         let given = HeaderList::parse(&["X-A: 1:2".to_owned(), "b:".to_owned()]).expect("valid");
         assert_eq!((given.find("x-a"), given.find("B")), (Some("1:2"), Some("")));
         for bad in ["no colon", ": x", "a b: c", "a: b\nc"] {

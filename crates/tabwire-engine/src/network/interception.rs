@@ -13,7 +13,7 @@ use super::page_network::PageNetwork;
 use super::route::Verdict;
 use crate::limits::{CHALLENGES_REMEMBERED, HELD_REQUESTS, VERDICT_DEADLINE};
 
-/// A response on its way to the browser.
+/// A command that is being sent.
 type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Judges the requests that one process pauses.
@@ -45,9 +45,9 @@ impl Judge {
             tokio::select! {
                 Some(()) = sending.next() => {}
                 event = events.next() => match event {
-                    Ok(event) => sending.push(self.answer(&event)),
+                    Ok(event) => sending.push(self.respond(&event)),
                     Err(CdpError::Missed { count }) => {
-                        tracing::warn!(count, "held requests were missed; all that are held go on");
+                        tracing::warn!(count, "events of paused requests were missed; all of them continue");
                         sending.push(Box::pin(release(self.session.clone(), self.network.clone())));
                     }
                     Err(_) => return,
@@ -57,7 +57,7 @@ impl Judge {
     }
 
     /// The command for one event.
-    fn answer(&mut self, event: &Event) -> Sending {
+    fn respond(&mut self, event: &Event) -> Sending {
         let (session, weak) = (self.session.clone(), self.network.clone());
         let network = weak.upgrade();
         if event.method() == "Fetch.authRequired" {
@@ -70,11 +70,11 @@ impl Judge {
             }
             self.challenged.push_back(asked.request_id.clone());
             let response = match network {
-                Some(network) => network.answer_challenge(&asked, &self.main, before),
+                Some(network) => network.challenge_response(&asked, &self.main, before),
                 None => json!({"response": "Default"}),
             };
             let params = json!({"requestId": asked.request_id, "authChallengeResponse": response});
-            return Box::pin(send_challenge_answer(session, weak, params));
+            return Box::pin(send_challenge_response(session, weak, params));
         }
         let Ok(paused) = event.to::<super::events::RequestPaused>() else {
             return Box::pin(release(session, weak));
@@ -82,7 +82,7 @@ impl Judge {
         let id = paused.request_id.clone();
         let (route, verdict) = match network {
             Some(network) => network.judge(&paused),
-            None => (None, Verdict::go_on(&id)),
+            None => (None, Verdict::proceed(&id)),
         };
         Box::pin(async move {
             let was_refused = send(&session, &weak, &id, verdict).await;
@@ -103,12 +103,12 @@ async fn send(session: &CdpSession, network: &Weak<PageNetwork>, id: &str, verdi
     if verdict.method == "Fetch.failRequest"
         && network.upgrade().is_some_and(|network| network.is_contained())
     {
-        tracing::warn!(%error, "a request that must not go on could not be ended; it waits");
+        tracing::warn!(%error, "a request that the policy blocks could not be failed; it stays paused");
         return true;
     }
-    tracing::warn!(%error, "a request could not be answered as asked; it goes on");
-    let go_on = Verdict::go_on(id);
-    match session.send(go_on.method, &go_on.params, VERDICT_DEADLINE).await {
+    tracing::warn!(%error, "the command for a paused request failed; the request continues");
+    let verdict = Verdict::proceed(id);
+    match session.send(verdict.method, &verdict.params, VERDICT_DEADLINE).await {
         Ok(_) => {}
         Err(error) if is_over(&error) => {}
         Err(_) => release(session.clone(), network.clone()).await,
@@ -116,7 +116,7 @@ async fn send(session: &CdpSession, network: &Weak<PageNetwork>, id: &str, verdi
     true
 }
 
-async fn send_challenge_answer(session: CdpSession, network: Weak<PageNetwork>, params: Value) {
+async fn send_challenge_response(session: CdpSession, network: Weak<PageNetwork>, params: Value) {
     match session.send("Fetch.continueWithAuth", &params, VERDICT_DEADLINE).await {
         Ok(_) => {}
         Err(error) if is_over(&error) => {}

@@ -1,4 +1,4 @@
-//! The network state of one page: the request log and what is changed.
+//! The network state of one page: the request log and the settings that change requests.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -50,7 +50,7 @@ struct NavigationTarget {
     stopped: Option<String>,
 }
 
-/// What is changed in a page's network.
+/// Settings that change the requests of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) routes: RouteTable,
@@ -101,7 +101,7 @@ impl Settings {
 
     /// Fulfils a request from the archive, if it contains it.
     fn replay(&mut self, paused: &RequestPaused, access: &HeldAccess<'_>) -> (Option<Origin>, Verdict) {
-        let Some(archive) = &mut self.archive else { return (None, Verdict::go_on(&paused.request_id)) };
+        let Some(archive) = &mut self.archive else { return (None, Verdict::proceed(&paused.request_id)) };
         let request = &paused.request;
         let found = if access.may_change(paused) {
             archive.find(&request.method, &request.url, request.post_data.as_deref())
@@ -110,16 +110,17 @@ impl Settings {
             None
         };
         match found {
-            Some(answer) => (Some(Origin::HarReplay), fulfil(paused, &answer)),
+            Some(response) => (Some(Origin::HarReplay), fulfil(paused, &response)),
             None if archive.is_strict() => {
                 (Some(Origin::HarReplay), Verdict::fail(&paused.request_id, AbortReason::Blocked))
             }
-            None => (None, Verdict::go_on(&paused.request_id)),
+            None => (None, Verdict::proceed(&paused.request_id)),
         }
     }
 
-    /// Whether the browser's cache would interfere.
-    fn answers_requests(&self) -> bool {
+    /// Whether requests are fulfilled or changed here. The browser's cache must be off then: a cached response is never
+    /// paused.
+    fn replaces_responses(&self) -> bool {
         !self.routes.is_empty() || self.archive.is_some()
     }
 }
@@ -145,7 +146,7 @@ impl PageNetwork {
 
     /// Sets the URLs that the frames are judged by.
     pub(crate) fn set_frame_urls(&self, frame_urls: FrameUrls) {
-        // A page has one driver for its lifetime.
+        // Set once: the page keeps its session for its lifetime.
         let _ = self.frame_urls.set(frame_urls);
     }
 
@@ -164,7 +165,7 @@ impl PageNetwork {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is changed in the page's network.
+    /// The settings that change the page's requests.
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -265,7 +266,7 @@ impl PageNetwork {
         let (origin, verdict) = settings.decide(paused, &access);
         drop(settings);
         if let (Some(origin), Some(id)) = (origin, &paused.network_id) {
-            self.log().answered_by(id, origin);
+            self.log().set_origin(id, origin);
         }
         let route = match origin {
             Some(Origin::Route(number)) => Some(number),
@@ -275,7 +276,7 @@ impl PageNetwork {
     }
 
     /// The response to an authentication challenge. `asked_before` means that the first one was rejected.
-    pub(crate) fn answer_challenge(&self, asked: &AuthRequired, main: &str, asked_before: bool) -> Value {
+    pub(crate) fn challenge_response(&self, asked: &AuthRequired, main: &str, asked_before: bool) -> Value {
         let by_default = json!({"response": "Default"});
         if asked.auth_challenge.source == "Proxy" {
             return by_default;
@@ -292,7 +293,7 @@ impl PageNetwork {
         }
         match credentials.admit(&origin, is_page) {
             true if asked_before => json!({"response": "CancelAuth"}),
-            true => credentials.expose_answer(),
+            true => credentials.expose_response(),
             false => by_default,
         }
     }
@@ -307,7 +308,7 @@ impl Page {
     pub(crate) async fn apply_interception(&self, deadline: Deadline) -> Result<(), Failure> {
         let (params, no_cache) = {
             let settings = self.network().settings();
-            (settings.interception(), settings.answers_requests())
+            (settings.interception(), settings.replaces_responses())
         };
         let cache = Setting {
             key: "network.cache".to_owned(),
@@ -365,7 +366,7 @@ impl Page {
     async fn set_all(&self, settings: &[Setting], deadline: Deadline) -> Result<(), Failure> {
         let replies: Vec<_> =
             settings.iter().map(|setting| self.session().apply_setting(setting, deadline)).collect();
-        let (done, told) = oneshot::channel();
+        let (done, finished) = oneshot::channel();
         self.network().tasks.start("network-settings", async move {
             let mut outcome = Ok(());
             for reply in replies {
@@ -373,11 +374,11 @@ impl Page {
             }
             // The caller stops waiting after the timeout.
             if let Err(Err(error)) = done.send(outcome) {
-                tracing::warn!(%error, "a network setting was not taken");
+                tracing::warn!(%error, "a network setting failed");
             }
         });
         self.unless_blocked(async {
-            match tokio::time::timeout(SETTING_TIMEOUT, told).await {
+            match tokio::time::timeout(SETTING_TIMEOUT, finished).await {
                 Ok(Ok(outcome)) => outcome.map_err(CdpError::into_failure),
                 Ok(Err(_)) | Err(_) => Ok(()),
             }

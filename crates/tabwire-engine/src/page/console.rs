@@ -1,4 +1,4 @@
-//! What a page wrote to its console and the errors nobody caught, bounded and numbered.
+//! The numbered log of a page's console lines and uncaught exceptions, up to a limit.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,17 +16,17 @@ use crate::limits::{CONSOLE_CHARACTERS, CONSOLE_ENTRIES};
 pub(crate) struct ConsoleEntry {
     /// Its number, counted from the page's first.
     pub number: u64,
-    /// `log`, `info`, `warning`, `error`, `debug`, or `exception` for an error nobody caught.
+    /// `log`, `info`, `warning`, `error`, `debug`, or `exception` for an uncaught exception.
     pub level: String,
-    /// What it says, cut at a limit.
+    /// Its text, cut at a limit.
     pub text: String,
-    /// Where it comes from: address, line and column.
+    /// Where it was written: URL, line and column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// What of the browser wrote it, if not the page: `network`, `security`, `deprecation`, `violation` and the like.
+    /// `Log.LogEntry.source` when the browser wrote it: `network`, `security`, `deprecation`, `violation`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The URLs that decide whether it may be shown: that of the document that wrote it, and what it is about.
+    /// The URLs that the policy checks: that of the document that wrote it, and the URL that the line is about.
     #[serde(skip)]
     pub judged: Vec<String>,
 }
@@ -39,10 +39,11 @@ pub(crate) struct ConsoleLog {
     /// Lines of each level since the log was cleared.
     counts: BTreeMap<String, u64>,
     cleared: u64,
-    told: [u64; 2],
+    /// The number of the last line that each reader received.
+    last_read: [u64; 2],
 }
 
-/// Who is told only what is new.
+/// An action that returns only lines which it has not returned before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     /// The action `console`.
@@ -67,7 +68,7 @@ struct Called {
 struct Argument {
     #[serde(rename = "type", default)]
     kind: String,
-    /// Absent and `null` are two things here.
+    /// `None` when absent; `Some(Null)` for `null`.
     #[serde(default, deserialize_with = "crate::page::evaluate::present")]
     value: Option<Value>,
     unserializable_value: Option<String>,
@@ -110,7 +111,7 @@ struct Details {
     exception: Option<Argument>,
 }
 
-/// A line that the browser itself writes: a request that failed, something forbidden or out of date.
+/// A line of the browser itself: a failed request, a violation, a deprecation.
 #[derive(Deserialize)]
 struct Added {
     entry: BrowserLine,
@@ -133,9 +134,9 @@ struct Line {
     text: String,
     location: Option<String>,
     source: Option<String>,
-    /// The world that wrote it, if one did.
+    /// The execution context that wrote it; `None` for a line of the browser.
     world: Option<ContextId>,
-    /// What the browser's own line is about.
+    /// The URL that a line of the browser is about.
     about: Option<String>,
 }
 
@@ -143,22 +144,22 @@ struct Line {
 const LEVELS: usize = 32;
 
 impl ConsoleLog {
-    /// Keeps a line. `url_of` finds the URL of the document that a world belongs to; without a world, of the process.
+    /// Adds a line. `url_of` finds the URL of a context's document; of the top frame of the process for `None`.
     pub(crate) fn observe(&mut self, event: &Event, url_of: impl Fn(Option<ContextId>) -> Option<String>) {
         let read = match event.method() {
             "Runtime.consoleAPICalled" => event.to::<Called>().ok().map(Called::into_line),
             "Log.entryAdded" => event.to::<Added>().ok().map(|added| added.entry.into_line()),
             _ => event.to::<Thrown>().ok().map(|thrown| thrown.exception_details.into_line()),
         };
-        if let Some(line) = read.filter(|line| !self.has_told(line)) {
+        if let Some(line) = read.filter(|line| !self.has_exception(line)) {
             let writer = url_of(line.world);
             let judged = writer.into_iter().chain(line.about.clone()).filter(|url| is_judged(url)).collect();
             self.push(line, judged);
         }
     }
 
-    /// Whether a script's error that the browser writes down was told when it was thrown.
-    fn has_told(&self, line: &Line) -> bool {
+    /// Whether `Runtime.exceptionThrown` already reported this line: `Log.entryAdded` repeats uncaught exceptions.
+    fn has_exception(&self, line: &Line) -> bool {
         line.source.as_deref() == Some("javascript")
             && self.entries.iter().any(|entry| entry.level == "exception" && entry.text.contains(&line.text))
     }
@@ -181,30 +182,30 @@ impl ConsoleLog {
         self.entries.push_back(ConsoleEntry { number, level, text: short, location, source, judged });
     }
 
-    /// How many lines there have been.
+    /// Total number of lines.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The lines after this number that are still held, the oldest first.
+    /// The lines after this number that are still in the log, oldest first.
     pub(crate) fn since(&self, number: u64) -> impl Iterator<Item = &ConsoleEntry> {
         self.entries.iter().filter(move |entry| entry.number > number)
     }
 
-    /// How many lines after this number are no longer held.
+    /// How many lines after this number are no longer in the log.
     pub(crate) fn dropped_since(&self, number: u64) -> u64 {
         let oldest = self.entries.front().map_or(self.count, |entry| entry.number - 1);
         oldest.saturating_sub(number.max(self.cleared))
     }
 
-    /// The number of the last line that a reader was told.
-    pub(crate) fn told(&self, reader: Reader) -> u64 {
-        self.told[reader as usize].max(self.cleared)
+    /// The number of the last line that a reader received.
+    pub(crate) fn last_read(&self, reader: Reader) -> u64 {
+        self.last_read[reader as usize].max(self.cleared)
     }
 
-    /// A reader was told everything there is.
-    pub(crate) fn tell(&mut self, reader: Reader) {
-        self.told[reader as usize] = self.count;
+    /// Records that a reader received all lines.
+    pub(crate) fn mark_read(&mut self, reader: Reader) {
+        self.last_read[reader as usize] = self.count;
     }
 
     /// The number of the last line before the log was cleared.
@@ -212,7 +213,7 @@ impl ConsoleLog {
         self.cleared
     }
 
-    /// Lines of each level since the log was cleared, without those that are held and may not be shown.
+    /// Lines of each level since the log was cleared, without lines in the log that the policy does not allow to read.
     pub(crate) fn counts_for(&self, policy: &FramePolicy) -> BTreeMap<String, u64> {
         let mut counts = self.counts.clone();
         for entry in self.entries.iter().filter(|entry| entry.refused_by(policy).is_some()) {
@@ -224,7 +225,7 @@ impl ConsoleLog {
         counts
     }
 
-    /// Forgets the lines; numbers go on.
+    /// Removes all lines. Numbers continue.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.counts.clear();
@@ -232,19 +233,19 @@ impl ConsoleLog {
     }
 }
 
-/// Whether a line is judged by a URL: one that belongs to no site is part of the document that uses it.
+/// Whether the policy checks a URL. Others, such as `data:`, count as part of the document that uses them.
 fn is_judged(url: &str) -> bool {
     url.starts_with("http") || url.starts_with("blob:http")
 }
 
 impl ConsoleEntry {
-    /// The URL that keeps the line from being shown; none when it may be shown.
+    /// The URL for which the policy refuses the line; `None` when it may be shown.
     pub(crate) fn refused_by(&self, policy: &FramePolicy) -> Option<&str> {
         let refuses = |url: &&String| !policy.allows(url, Capability::Read);
         self.judged.iter().find(refuses).map(String::as_str)
     }
 
-    /// Whether it tells of something gone wrong.
+    /// Whether it reports an error.
     pub(crate) fn is_error(&self) -> bool {
         matches!(self.level.as_str(), "error" | "exception" | "assert")
     }
@@ -261,7 +262,7 @@ impl Called {
 
 impl BrowserLine {
     fn into_line(self) -> Line {
-        // The browser's word for what is only for who wrote the page.
+        // `Log` says "verbose" where `console` says "debug".
         let level = if self.level == "verbose" { "debug".to_owned() } else { self.level };
         let place = self.stack_trace.and_then(Stack::into_location);
         let about = self.url.clone();

@@ -234,8 +234,8 @@ impl Page {
         deadline: Deadline,
     ) -> Result<Value, Failure> {
         self.check_unblocked()?;
-        let answer = self.begin(method, params, deadline);
-        self.unless_blocked(async { answer.await.map_err(|error| self.session().failure(error)) }).await
+        let response = self.begin(method, params, deadline);
+        self.unless_blocked(async { response.await.map_err(|error| self.session().failure(error)) }).await
     }
 
     /// Sends a command to the page now; the future resolves to the response.
@@ -270,8 +270,8 @@ impl Page {
         setting: &Setting,
         deadline: Deadline,
     ) -> Result<Value, Failure> {
-        let answer = self.session().apply_setting(setting, deadline);
-        self.unless_blocked(async { answer.await.map_err(|error| self.session().failure(error)) }).await
+        let response = self.session().apply_setting(setting, deadline);
+        self.unless_blocked(async { response.await.map_err(|error| self.session().failure(error)) }).await
     }
 
     /// Waits for the responses of a batch; fails with the first error.

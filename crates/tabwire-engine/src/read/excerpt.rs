@@ -11,7 +11,7 @@ use crate::snapshot::{LinkTarget, enclose, title};
 
 /// The range of a long text to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
-pub(crate) struct StretchArguments {
+pub(crate) struct RangeArguments {
     /// The character to start from, to continue a truncated result.
     #[arg(long, value_name = "N", default_value_t = 0)]
     #[serde(default)]
@@ -22,13 +22,13 @@ pub(crate) struct StretchArguments {
     pub limit: Option<usize>,
 }
 
-impl StretchArguments {
+impl RangeArguments {
     /// Rejects invalid ranges.
     pub(crate) fn check(self) -> Result<(), Failure> {
         match self.limit {
             Some(limit) if limit == 0 || limit > READING_CHARACTERS_MOST => {
                 let message =
-                    format!("An answer has 1 to {READING_CHARACTERS_MOST} characters, not {limit}.");
+                    format!("`limit` must be between 1 and {READING_CHARACTERS_MOST}, not {limit}.");
                 Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
                     "Read the page in ranges with {} and {}.",
                     [Step::argument("from"), Step::argument("limit")],
@@ -64,17 +64,17 @@ pub(crate) struct Excerpt {
 
 impl Excerpt {
     /// Takes the requested range.
-    pub(crate) fn cut(reading: PageReading, stretch: StretchArguments) -> Result<Self, Failure> {
+    pub(crate) fn cut(reading: PageReading, range: RangeArguments) -> Result<Self, Failure> {
         let characters = reading.text.chars().count();
-        if stretch.from > characters {
+        if range.from > characters {
             let message =
-                format!("The text has {characters} characters; it cannot start from {}.", stretch.from);
+                format!("The text has {characters} characters; it cannot start from {}.", range.from);
             return Err(Failure::new(ErrorCode::BadArgs, message)
                 .with_remedy(Remedy::new("Use a smaller {}.", [Step::argument("from")])));
         }
-        let limit = stretch.limit.unwrap_or(READING_CHARACTERS);
-        let text: String = reading.text.chars().skip(stretch.from).take(limit).collect();
-        let end = stretch.from.saturating_add(limit).min(characters);
+        let limit = range.limit.unwrap_or(READING_CHARACTERS);
+        let text: String = reading.text.chars().skip(range.from).take(limit).collect();
+        let end = range.from.saturating_add(limit).min(characters);
         let truncated = end < characters || reading.is_cut;
         Ok(Self {
             url: LinkTarget::new(&reading.url).as_str().to_owned(),
@@ -84,7 +84,7 @@ impl Excerpt {
             truncated,
             next: (end < characters).then_some(end),
             unread_frames: reading.unread,
-            start: stretch.from,
+            start: range.from,
         })
     }
 
@@ -92,11 +92,11 @@ impl Excerpt {
     pub(crate) fn bare(&self) -> BareValue {
         let cut = match self.next {
             Some(next) => Some(format!(
-                "This is only a part: characters {} to {next} of {}. Go on with --from {next}, or raise --limit.",
+                "This is only a part: characters {} to {next} of {}. Continue with --from {next}, or raise --limit.",
                 self.start, self.characters
             )),
             None if self.truncated => {
-                Some("The page has more text than can be read at once; ask for a part.".to_owned())
+                Some("The page has more text than can be read at once; request a part of it.".to_owned())
             }
             None => None,
         };
@@ -106,8 +106,7 @@ impl Excerpt {
     /// The range inside its fence, with the remaining length.
     pub(crate) fn render(&self) -> String {
         let heading = format!("{} {}", LinkTarget::new(&self.url).within(200), title(&self.title).quoted());
-        let mut body =
-            if self.text.is_empty() { "(nothing to read here)".to_owned() } else { self.text.clone() };
+        let mut body = if self.text.is_empty() { "(no text)".to_owned() } else { self.text.clone() };
         if !body.ends_with('\n') {
             body.push('\n');
         }
@@ -118,7 +117,7 @@ impl Excerpt {
                 self.start, self.characters
             ));
         } else if self.truncated {
-            text.push_str("cut: the page has more text than can be read at once; ask for a part\n");
+            text.push_str("cut: the page has more text than can be read at once; request a part of it\n");
         }
         for frame in &self.unread_frames {
             text.push_str(&format!("a frame could not be read: {frame}\n"));

@@ -119,7 +119,7 @@ impl Page {
                 begun = self.begin_frames(function, &argument, deadline);
             }
             let response: FrameText = self.call_in(&frame, function, &whole, deadline).await?;
-            // A frame without an id was not known when the page was read.
+            // A frame without an id was added while the page was read.
             let is_whole = is_last || !response.text.contains("\0\0");
             first = Some(response);
             if is_whole {
@@ -190,7 +190,7 @@ impl Page {
             };
             let frame = FrameId::new(&name);
             if name.is_empty() || asked.contains(&frame) {
-                reading.unread.push("it is not known to the browser".to_owned());
+                reading.unread.push("the browser does not know it".to_owned());
                 continue;
             }
             asked.push(frame.clone());

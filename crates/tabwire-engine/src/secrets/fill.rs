@@ -22,15 +22,15 @@ pub(crate) async fn find_login(
     name: &str,
     passphrase: Option<Passphrase>,
 ) -> Result<SavedLogin, Failure> {
-    let none = || Failure::new(ErrorCode::NoBackend, "No logins are kept here.");
+    let none = || Failure::new(ErrorCode::NoBackend, "There is no store for logins.");
     let keeper = Arc::clone(context.logins.as_ref().ok_or_else(none)?);
     let name = name.to_owned();
     // Decryption is slow, and a keyring may prompt the user.
     let found = tokio::task::spawn_blocking(move || keeper.find(&name, passphrase.as_ref())).await;
     let login = found.map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("Looking for the login broke off: {error}."))
+        Failure::new(ErrorCode::Internal, format!("Reading the login failed: {error}."))
     })??;
-    context.browser.captures().with_redaction(|redaction| login.strike_from(redaction));
+    context.browser.captures().with_redaction(|redaction| login.add_secrets_to(redaction));
     context.redactor.learn(&login);
     Ok(login)
 }
@@ -63,7 +63,7 @@ pub(crate) async fn enter_secret(
     drop(input);
     let SettleResult { changes, matches } = action.finish(entered.map(drop), report).await?;
     if matches == Some(false) && !changes.navigated {
-        let message = format!("{} did not take the secret as it is.", element.description());
+        let message = format!("{} did not accept the exact secret.", element.description());
         return Err(Failure::new(ErrorCode::NotActionable, message)
             .with_remedy("The field may reformat or shorten its value. Ask the user to fill it in."));
     }
@@ -76,14 +76,11 @@ fn text_of(login: &SavedLogin, reference: &SecretReference) -> Result<String, Fa
         SecretPart::Username => Ok(login.username.clone()),
         SecretPart::Code => {
             let none = || {
-                Failure::new(
-                    ErrorCode::BadArgs,
-                    format!("The login `{}` makes no one-time codes.", login.name),
-                )
-                .with_remedy(Remedy::new(
-                    "Save the secret with {}.",
-                    [Step::command("tabwire auth save --totp-secret-file FILE")],
-                ))
+                Failure::new(ErrorCode::BadArgs, format!("The login `{}` has no TOTP secret.", login.name))
+                    .with_remedy(Remedy::new(
+                        "Save the secret with {}.",
+                        [Step::command("tabwire auth save --totp-secret-file FILE")],
+                    ))
             };
             let secret = login.totp_secret.as_ref().ok_or_else(none)?;
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -45,7 +45,7 @@ pub struct SavedLogin {
     pub username: String,
     /// The password.
     pub password: SecretText,
-    /// The base32 secret of one-time codes.
+    /// The base32 TOTP secret.
     pub totp_secret: Option<SecretText>,
     /// Selectors of its fields, when the defaults do not find them.
     pub selectors: LoginSelectors,
@@ -53,7 +53,7 @@ pub struct SavedLogin {
 
 impl SavedLogin {
     /// Adds its secrets to the redaction.
-    pub(crate) fn strike_from(&self, redaction: &mut Redaction) {
+    pub(crate) fn add_secrets_to(&self, redaction: &mut Redaction) {
         redaction.learn(self.password.expose());
         if let Some(secret) = &self.totp_secret {
             redaction.learn(secret.expose());

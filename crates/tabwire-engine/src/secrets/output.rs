@@ -1,10 +1,10 @@
-//! Redacts the secrets of saved logins from every result, however the page came to show them.
+//! Redacts the secrets of saved logins from every result.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tabwire_api::Failure;
 
-use crate::action::Answered;
+use crate::action::ActionOutput;
 use crate::action::result::BareValue;
 use crate::secrets::login::SavedLogin;
 use crate::secrets::redaction::Redaction;
@@ -22,21 +22,21 @@ impl OutputRedactor {
 
     /// Adds the secrets of a login.
     pub fn learn(&self, login: &SavedLogin) {
-        login.strike_from(&mut self.secrets());
+        login.add_secrets_to(&mut self.secrets());
     }
 
     /// The result without secrets.
-    pub(crate) fn conceal(&self, outcome: Result<Answered, Failure>) -> Result<Answered, Failure> {
+    pub(crate) fn redact(&self, outcome: Result<ActionOutput, Failure>) -> Result<ActionOutput, Failure> {
         let secrets = self.secrets();
         if secrets.is_empty() {
             return outcome;
         }
         match outcome {
-            Ok(answered) => Ok(Answered {
-                value: secrets.clean_value(&answered.value),
-                text: secrets.clean(&answered.text),
-                bare: answered.bare.map(|bare| BareValue { text: secrets.clean(&bare.text), ..bare }),
-                notices: answered.notices.iter().map(|notice| secrets.clean(notice)).collect(),
+            Ok(output) => Ok(ActionOutput {
+                value: secrets.clean_value(&output.value),
+                text: secrets.clean(&output.text),
+                bare: output.bare.map(|bare| BareValue { text: secrets.clean(&bare.text), ..bare }),
+                notices: output.notices.iter().map(|notice| secrets.clean(notice)).collect(),
             }),
             Err(failure) => Err(Failure {
                 message: secrets.clean(&failure.message),
@@ -57,15 +57,15 @@ mod tests {
     use crate::secrets::login::{LoginSelectors, SecretText};
 
     #[test]
-    fn t39_a_kept_secret_is_struck_from_every_part_of_an_answer() {
+    fn t39_a_saved_secret_is_redacted_from_every_part_of_a_result() {
         let redactor = OutputRedactor::default();
-        let plain = Answered {
+        let plain = ActionOutput {
             value: json!({"html": "<i title=\"c&amp;nary\">", "list": ["c&nary", 1]}),
             text: "has c&nary and c%26nary".to_owned(),
             bare: None,
             notices: vec!["c&nary".to_owned()],
         };
-        assert_eq!(redactor.conceal(Ok(plain.clone())), Ok(plain.clone()), "nothing is known yet");
+        assert_eq!(redactor.redact(Ok(plain.clone())), Ok(plain.clone()), "nothing is known yet");
         redactor.learn(&SavedLogin {
             name: "shop".to_owned(),
             url: "https://shop.example/".to_owned(),
@@ -75,13 +75,14 @@ mod tests {
             totp_secret: None,
             selectors: LoginSelectors::default(),
         });
-        let told = redactor.conceal(Ok(plain)).expect("an answer");
-        assert_eq!(told.value, json!({"html": "<i title=\"[redacted]\">", "list": ["[redacted]", 1]}));
-        assert_eq!(told.text, "has [redacted] and [redacted]");
-        assert_eq!(told.notices, ["[redacted]"]);
+        let redacted = redactor.redact(Ok(plain)).expect("a result");
+        assert_eq!(redacted.value, json!({"html": "<i title=\"[redacted]\">", "list": ["[redacted]", 1]}));
+        assert_eq!(redacted.text, "has [redacted] and [redacted]");
+        assert_eq!(redacted.notices, ["[redacted]"]);
         let failure = Failure::new(ErrorCode::EvalFailed, "c&nary!").with_remedy("c&nary?");
-        let told = redactor.conceal(Err(failure.with_details(json!({"at": "c&nary"})))).expect_err("failed");
-        assert!(!format!("{told:?}").contains("c&nary"), "{told:?}");
+        let redacted =
+            redactor.redact(Err(failure.with_details(json!({"at": "c&nary"})))).expect_err("failed");
+        assert!(!format!("{redacted:?}").contains("c&nary"), "{redacted:?}");
         assert!(!format!("{redactor:?}").contains("nary"));
     }
 }

@@ -1,6 +1,4 @@
-//! Strikes secrets from what is written down: values of secret fields, of cookies and storage, passphrases.
-//!
-//! Knows nothing of pages and files.
+//! Redacts secrets from output: values of secret fields, cookies and storage, and passphrases.
 
 use base64::Engine as _;
 use regex::Regex;
@@ -9,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::action::Secrecy;
 use crate::action::registry::find_action;
 
-/// Most secrets that are remembered; the oldest are forgotten first.
+/// Most secrets that are kept; the oldest are dropped first.
 const MAX_SECRETS: usize = 200;
 
 /// Shortest base64 part of a secret to search for; shorter ones occur in every text.
@@ -18,13 +16,13 @@ const MIN_BASE64_LENGTH: usize = 8;
 /// Shortest secret to search for; shorter ones are part of other words.
 const MIN_SECRET_LENGTH: usize = 4;
 
-/// What stands in a secret's place.
-const STRUCK: &str = "[redacted]";
+/// Replaces a secret.
+const REDACTED: &str = "[redacted]";
 
-/// What the page agent tells in place of what stands in a field for secrets.
+/// The page agent's replacement for the value of a secret field.
 const MASK: &str = "••••";
 
-/// The secrets that have been met. Never shown, not even for finding faults.
+/// The known secrets. `Debug` shows only their number.
 #[derive(Default)]
 pub(crate) struct Redaction {
     known: Vec<Secret>,
@@ -32,8 +30,8 @@ pub(crate) struct Redaction {
 
 struct Secret {
     value: String,
-    /// Every way in which it is written.
-    written: Option<Regex>,
+    /// Matches the secret in every encoding.
+    pattern: Option<Regex>,
 }
 
 impl std::fmt::Debug for Redaction {
@@ -43,7 +41,7 @@ impl std::fmt::Debug for Redaction {
 }
 
 impl Redaction {
-    /// Takes note of a secret. One that is too short is in every text.
+    /// Adds a secret. Too short ones are ignored: they occur in every text.
     pub(crate) fn learn(&mut self, secret: &str) {
         if secret.chars().count() < MIN_SECRET_LENGTH || self.known.iter().any(|known| known.value == secret)
         {
@@ -53,35 +51,35 @@ impl Redaction {
             self.known.remove(0);
         }
         self.known
-            .push(Secret { value: secret.to_owned(), written: Regex::new(&ways_to_write(secret)).ok() });
+            .push(Secret { value: secret.to_owned(), pattern: Regex::new(&encodings_pattern(secret)).ok() });
     }
 
-    /// Whether no secret was met yet.
+    /// Whether no secret is known.
     pub(crate) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// What must not be seen.
+    /// The known secrets.
     pub(crate) fn known(&self) -> Vec<String> {
         self.known.iter().map(|secret| secret.value.clone()).collect()
     }
 
-    /// A text without secrets, as they are and as addresses, HTML, Markdown and quotes write them.
+    /// The text with every secret redacted, plain and as URLs, HTML, Markdown, quotes and base64 encode it.
     pub(crate) fn clean(&self, text: &str) -> String {
         let mut known: Vec<&Secret> = self.known.iter().collect();
-        // One may be a part of another.
+        // Longest first: one secret may be a part of another.
         known.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
         let mut clean = text.to_owned();
         for secret in known {
-            clean = match &secret.written {
-                Some(written) => written.replace_all(&clean, STRUCK).into_owned(),
-                None => clean.replace(&secret.value, STRUCK),
+            clean = match &secret.pattern {
+                Some(pattern) => pattern.replace_all(&clean, REDACTED).into_owned(),
+                None => clean.replace(&secret.value, REDACTED),
             };
         }
         clean
     }
 
-    /// The same for every string in a value.
+    /// The value with every string redacted.
     pub(crate) fn clean_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.clean(text)),
@@ -93,26 +91,26 @@ impl Redaction {
         }
     }
 
-    /// An action's parameters without secrets. `result` is what it answered: what is typed and shown there in plain is
-    /// none, everything else that was typed is taken for one.
+    /// An action's parameters without secrets. Typed text that the action's `result` shows is not secret; all other
+    /// typed text counts as secret.
     pub(crate) fn parameters(&mut self, action: &str, params: &Value, result: Option<&Value>) -> Value {
         let Value::Object(members) = params else { return self.clean_value(params) };
         let declared = find_action(action).map(|action| action.parameter_list());
         let secrecy_of = |name: &str| match &declared {
             Some(declared) => declared.iter().find(|one| one.name == *name).and_then(|one| one.secrecy),
-            // Nothing is known of its parameters.
+            // An unknown action: redact all parameters.
             None => Some(Secrecy::Secret),
         };
         let mut clean = Map::new();
         for (name, value) in members {
-            // Keys one by one are a text too; the page says whether it went into a field for secrets.
+            // Single keys can spell a secret: redact them when the result masks the field.
             let is_masked = || result.is_none_or(|result| holds(result, MASK));
             let value = match secrecy_of(name) {
-                Some(Secrecy::Keys) if is_masked() => Value::from(STRUCK),
+                Some(Secrecy::Keys) if is_masked() => Value::from(REDACTED),
                 Some(Secrecy::Typed) => self.typed(value, result),
                 Some(Secrecy::Secret) => {
                     self.learn_all(value);
-                    Value::from(STRUCK)
+                    Value::from(REDACTED)
                 }
                 _ => value.clone(),
             };
@@ -121,19 +119,19 @@ impl Redaction {
         self.clean_value(&Value::Object(clean))
     }
 
-    /// What was typed, as far as it may be shown.
+    /// Typed text, redacted unless the result shows it.
     fn typed(&mut self, value: &Value, result: Option<&Value>) -> Value {
         match value {
             Value::String(text) => match serde_json::from_str::<Value>(text) {
-                // A form is given as text.
+                // The fields of a form, as JSON text.
                 Ok(form @ (Value::Object(_) | Value::Array(_))) => self.typed(&form, result),
                 _ if text.is_empty() || result.is_some_and(|result| holds(result, text)) => value.clone(),
                 _ => {
-                    // When it failed, what stands in the page's secret fields decides what is struck elsewhere.
+                    // Without a result it is unknown whether the text is secret, so it is not redacted elsewhere.
                     if result.is_some() {
                         self.learn(text);
                     }
-                    Value::from(STRUCK)
+                    Value::from(REDACTED)
                 }
             },
             Value::Array(items) => items.iter().map(|item| self.typed(item, result)).collect(),
@@ -153,7 +151,7 @@ impl Redaction {
         match value {
             Value::String(text) => {
                 self.learn(text);
-                // A header: its name is none.
+                // A header: its name is not secret, its value alone is.
                 if let Some((_, value)) = text.split_once(": ") {
                     self.learn(value);
                 }
@@ -164,20 +162,20 @@ impl Redaction {
         }
     }
 
-    /// What an action answered, unless that is made of secrets or was asked to have them.
+    /// An action's result, redacted as a whole when it consists of secrets or the caller requested secrets.
     pub(crate) fn result(&self, action: &str, params: &Value, result: &Value) -> Value {
         let is_secret = find_action(action).is_none_or(|action| {
             let list = action.parameter_list();
             let mut revealing = list.iter().filter(|one| one.secrecy == Some(Secrecy::Reveals));
             action.has_secret_result || revealing.any(|one| params.get(&one.name) == Some(&Value::Bool(true)))
         });
-        if is_secret { Value::from(STRUCK) } else { self.clean_value(result) }
+        if is_secret { Value::from(REDACTED) } else { self.clean_value(result) }
     }
 }
 
-/// A pattern for a secret in which each letter may stand as it is, behind a backslash, as an entity or in percents; or
-/// the whole of it within something that is written in base64.
-fn ways_to_write(secret: &str) -> String {
+/// A pattern for a secret: each character plain, after a backslash, as an HTML entity or percent-encoded; or the whole
+/// secret inside base64 text.
+fn encodings_pattern(secret: &str) -> String {
     let mut pattern = String::new();
     for letter in secret.chars() {
         let plain = regex::escape(&letter.to_string());
@@ -196,15 +194,15 @@ fn ways_to_write(secret: &str) -> String {
         pattern.push_str(&format!(r"(?:\\?{plain}{entity}|(?i:{percents}))"));
     }
     for encoded in in_base64(secret) {
-        // Addresses write two of its letters otherwise.
+        // base64url has `-` and `_` for `+` and `/`.
         let either = encoded.replace('+', "[-+]").replace('/', "[/_]");
         pattern.push_str(&format!("|{either}"));
     }
     pattern
 }
 
-/// What base64 makes of a secret, whichever of three places it stands at; without the letters that neighbours have a
-/// part in. Nothing where that is too short to be told from other text.
+/// The base64 of a secret at each of the three byte alignments, without the characters that also encode neighbouring
+/// bytes. Omits forms that are too short to search for.
 fn in_base64(secret: &str) -> Vec<String> {
     let encoded = (0..3).filter_map(|before| {
         let bytes = [&[0_u8; 2][..before], secret.as_bytes()].concat();
@@ -215,7 +213,7 @@ fn in_base64(secret: &str) -> Vec<String> {
     encoded.collect()
 }
 
-/// Whether one of the strings in a value is or has this text.
+/// Whether a string in the value contains this text.
 fn holds(value: &Value, text: &str) -> bool {
     match value {
         Value::String(found) => found.contains(text),
@@ -232,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t39_what_is_typed_is_struck_unless_the_page_shows_it() {
+    fn t39_typed_text_is_redacted_unless_the_page_shows_it() {
         let mut redaction = Redaction::default();
         let shown = json!({"value": "Anna"});
         let params = json!({"target": "#name", "value": "Anna"});
@@ -242,55 +240,55 @@ mod tests {
         let clean = redaction.parameters("fill", &params, Some(&masked));
         assert_eq!(clean, json!({"target": "#password", "value": "[redacted]"}));
         assert_eq!(redaction.result("fill", &params, &masked)["url"], "/in?password=[redacted]");
-        let told = redaction.clean(r"is a&b<c or a&amp;b&lt;c, a\&b\<c, %61%26b%3cc");
-        assert_eq!(told, "is [redacted] or [redacted], [redacted], [redacted]");
+        let clean = redaction.clean(r"is a&b<c or a&amp;b&lt;c, a\&b\<c, %61%26b%3cc");
+        assert_eq!(clean, "is [redacted] or [redacted], [redacted], [redacted]");
         let form = json!({"form": "{\"#name\": \"Anna\", \"#pin\": \"123456\"}", "submit": true});
         let clean = redaction.parameters("fill_form", &form, Some(&shown));
         assert_eq!(clean["form"], json!({"#name": "Anna", "#pin": "[redacted]"}));
         assert_eq!(redaction.clean("pin 123456"), "pin [redacted]");
         let keys = json!({"keys": ["a", "b"]});
-        assert_eq!(redaction.parameters("press", &keys, Some(&masked))["keys"], STRUCK);
+        assert_eq!(redaction.parameters("press", &keys, Some(&masked))["keys"], REDACTED);
         assert_eq!(redaction.parameters("press", &keys, Some(&shown)), keys);
         let failed = redaction.parameters("fill", &json!({"target": "a", "value": "word"}), None);
         assert_eq!(
             (failed["value"].as_str(), redaction.clean("a word")),
-            (Some(STRUCK), "a word".to_owned())
+            (Some(REDACTED), "a word".to_owned())
         );
     }
 
     #[test]
-    fn t39_a_secret_is_struck_from_what_is_written_in_base64() {
+    fn t39_a_secret_is_redacted_inside_base64() {
         use base64::engine::general_purpose::{STANDARD, URL_SAFE};
         let mut redaction = Redaction::default();
         redaction.learn("sesame>?~open");
         for whole in ["sesame>?~open", "a:sesame>?~open", "ab:sesame>?~open", "anna:sesame>?~open, and more"]
         {
             for encoded in [STANDARD.encode(whole), URL_SAFE.encode(whole)] {
-                let told = redaction.clean(&format!("Basic {encoded}"));
-                assert!(told.contains(STRUCK), "{whole}: {told}");
-                let rest = told.replace(STRUCK, "");
-                assert!(rest.len() < told.len() && !rest.contains(&encoded[6..14]), "{whole}: {told}");
+                let clean = redaction.clean(&format!("Basic {encoded}"));
+                assert!(clean.contains(REDACTED), "{whole}: {clean}");
+                let rest = clean.replace(REDACTED, "");
+                assert!(rest.len() < clean.len() && !rest.contains(&encoded[6..14]), "{whole}: {clean}");
             }
         }
         redaction.learn("pin1");
         assert_eq!(
             redaction.clean(&STANDARD.encode("pin1")),
             STANDARD.encode("pin1"),
-            "too short to be told"
+            "too short to search for"
         );
     }
 
     #[test]
-    fn t39_values_of_cookies_and_passphrases_are_struck() {
+    fn t39_values_of_cookies_and_passphrases_are_redacted() {
         let mut redaction = Redaction::default();
         let params = json!({"verb": "set", "name": "sid", "value": "canary", "secure": true});
         let clean = redaction.parameters("cookies", &params, Some(&json!({})));
         assert_eq!(clean, json!({"verb": "set", "name": "sid", "value": "[redacted]", "secure": true}));
         let clean = redaction.parameters("anything", &json!({"passphrase": "canary two"}), None);
-        assert_eq!(clean["passphrase"], STRUCK);
-        assert_eq!(redaction.result("cookies", &json!({}), &json!(["canary"])), STRUCK);
+        assert_eq!(clean["passphrase"], REDACTED);
+        assert_eq!(redaction.result("cookies", &json!({}), &json!(["canary"])), REDACTED);
         let asked = json!({"number": 1, "show_secrets": true});
-        assert_eq!(redaction.result("request", &asked, &json!({"headers": ["a cookie"]})), STRUCK);
+        assert_eq!(redaction.result("request", &asked, &json!({"headers": ["a cookie"]})), REDACTED);
         assert!(!format!("{redaction:?}").contains("canary"));
     }
 }

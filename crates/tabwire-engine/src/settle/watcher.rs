@@ -205,7 +205,7 @@ impl LifecycleWatcher {
             // A download starts as a navigation. Chrome reports the download shortly after the navigation ended.
             self.downloads.expect(1);
         }
-        changes.downloads = self.downloads.told(page, browser, deadline).await;
+        changes.downloads = self.downloads.finish(page, browser, deadline).await;
     }
 
     /// The next tab that the page opened. Waits only when `Page.windowOpen` announced one.

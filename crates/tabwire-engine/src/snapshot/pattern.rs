@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_lines_have_anyway_are_not_looked_for_on_pages() {
+    fn words_of_our_own_lines_are_not_required_on_pages() {
         let words = |text: &str| Pattern::text(text).expect("valid").words().to_vec();
         assert_eq!(words("Button  Pay TODAY 5000"), ["pay", "today", "5000"]);
         assert_eq!(words("link"), [""; 0]);

@@ -16,7 +16,7 @@ pub(crate) struct ElementRef(u32);
 
 impl ElementRef {
     /// A ref of usual length, to measure text.
-    pub(crate) const STAND_IN: Self = Self(100);
+    pub(crate) const SAMPLE: Self = Self(100);
 
     /// A ref that is assigned later; printed as a character that no page text contains.
     pub(crate) const BLANK: Self = Self(0);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_keeps_its_ref_and_a_number_is_never_given_twice() {
+    fn elements_keep_their_refs_and_numbers_are_never_reused() {
         let mut table = RefTable::default();
         let first = table.mint(&handle("f", "d1", 1));
         assert_eq!(first.to_string(), "e1");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_have_documents_of_their_own() {
+    fn each_frame_has_its_own_documents() {
         let mut table = RefTable::default();
         let main = table.mint(&handle("main", "d1", 7));
         let inner = table.mint(&handle("inner", "d2", 7));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn refs_are_read_as_people_write_them() {
+    fn refs_are_parsed_in_every_common_form() {
         for text in ["e12", "@e12", "ref=e12", "[e12]"] {
             assert_eq!(text.parse(), Ok(ElementRef(12)), "{text}");
         }

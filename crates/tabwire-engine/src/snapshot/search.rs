@@ -74,7 +74,7 @@ impl Search {
     pub(crate) fn take(&mut self, frame: &FrameId, response: &Value) -> Result<Option<u32>, Failure> {
         let text = response.as_str().unwrap_or_default();
         let portion: Portion = serde_json::from_str(text).map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("What the page answered is not readable: {error}."))
+            Failure::new(ErrorCode::Internal, format!("Unexpected result of the page agent: {error}."))
         })?;
         let next = portion.next;
         if next.is_none() {

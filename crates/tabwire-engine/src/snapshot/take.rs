@@ -10,13 +10,13 @@ use crate::snapshot::{
     ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkResult,
 };
 
-/// What was learned about click listeners while a page was read.
+/// The result of updating the agents' click listeners while a page was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lesson {
-    /// The agents received new listeners.
-    News,
-    /// They knew all of them.
-    Nothing,
+enum ListenerUpdate {
+    /// The agents learned of listeners that change a snapshot.
+    Changed,
+    /// The agents knew all listeners.
+    Unchanged,
 }
 
 /// A snapshot with a value derived from it.
@@ -49,29 +49,31 @@ impl Page {
         make: impl Fn(&Snapshot, &SnapshotRequest) -> T,
     ) -> Result<View<T>, Failure> {
         let mut again = true;
-        let (frame, key) = self.find_place(within, deadline).await?;
+        let (frame, key) = self.find_root(within, deadline).await?;
         request.within = key;
         loop {
             let taken = match self.view_once(&request, &frame, deadline, &make).await {
                 // Listeners found meanwhile apply at once instead of with the next snapshot.
-                Ok((.., Lesson::News)) => self.view_once(&request, &frame, deadline, &make).await,
+                Ok((.., ListenerUpdate::Changed)) => self.view_once(&request, &frame, deadline, &make).await,
                 taken => taken,
             };
             match taken {
                 // The document changed while it was read; read the new one once.
-                Err(failure) if again && within.is_none() && self.has_moved_on(&failure) => again = false,
+                Err(failure) if again && within.is_none() && self.is_document_replaced(&failure) => {
+                    again = false;
+                }
                 Ok((snapshot, made, _)) => return Ok(View { snapshot, request, made }),
                 Err(failure) => return Err(failure),
             }
         }
     }
 
-    fn has_moved_on(&self, failure: &Failure) -> bool {
+    fn is_document_replaced(&self, failure: &Failure) -> bool {
         failure.code == ErrorCode::TargetGone && !self.is_gone()
     }
 
     /// The frame of the root element, and the element.
-    async fn find_place(
+    async fn find_root(
         &self,
         within: Option<&str>,
         deadline: Deadline,
@@ -96,7 +98,7 @@ impl Page {
         frame: &FrameId,
         deadline: Deadline,
         make: &impl Fn(&Snapshot, &SnapshotRequest) -> T,
-    ) -> Result<(Snapshot, T, Lesson), Failure> {
+    ) -> Result<(Snapshot, T, ListenerUpdate), Failure> {
         let below = self.frames_below(frame);
         for inner in &below {
             // A frame that went away, or whose element is unknown, is listed as unread.
@@ -104,17 +106,16 @@ impl Page {
         }
         let first = self.session().call(frame, "snapshot", &request.argument(), deadline);
         let inner_request = request.for_inner_frame().argument();
-        let asked: Vec<_> = below
+        let calls: Vec<_> = below
             .iter()
             .map(|inner| {
                 (inner.id.clone(), self.session().call(&inner.id, "snapshot", &inner_request, deadline))
             })
             .collect();
-        let learning =
-            self.learn_listeners(std::iter::once(frame).chain(below.iter().map(|inner| &inner.id)));
+        let update = self.update_listeners(std::iter::once(frame).chain(below.iter().map(|inner| &inner.id)));
         let first = WalkResult::read(&self.unless_blocked(first).await?)?;
         let mut others = Vec::new();
-        for (frame, response) in asked {
+        for (frame, response) in calls {
             let outcome = match self.unless_blocked(response).await {
                 Ok(response) => WalkResult::read(&response).map_err(|failure| failure.message),
                 Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
@@ -132,18 +133,21 @@ impl Page {
         let mut snapshot = Snapshot::assemble(first, frame.clone(), others);
         snapshot.fit(request);
         let made = make(&snapshot, request);
-        Ok((snapshot, made, learning.await))
+        Ok((snapshot, made, update.await))
     }
 
     /// Queries the click listeners of these frames together with the pending calls. The response takes a bounded time.
-    fn learn_listeners<'f>(&self, frames: impl Iterator<Item = &'f FrameId>) -> impl Future<Output = Lesson> {
-        let learning: Vec<_> = frames.map(|frame| self.session().update_click_listeners(frame)).collect();
+    fn update_listeners<'f>(
+        &self,
+        frames: impl Iterator<Item = &'f FrameId>,
+    ) -> impl Future<Output = ListenerUpdate> {
+        let updates: Vec<_> = frames.map(|frame| self.session().update_click_listeners(frame)).collect();
         async move {
-            let learned = futures_util::future::join_all(learning).await;
-            if learned.iter().any(|learned| matches!(learned, Ok(true))) {
-                Lesson::News
+            let results = futures_util::future::join_all(updates).await;
+            if results.iter().any(|result| matches!(result, Ok(true))) {
+                ListenerUpdate::Changed
             } else {
-                Lesson::Nothing
+                ListenerUpdate::Unchanged
             }
         }
     }
@@ -155,13 +159,12 @@ impl Page {
         within: Option<&str>,
         deadline: Deadline,
     ) -> Result<Search, Failure> {
-        let (place, key) = self.find_place(within, deadline).await?;
-        let frames: Vec<Frame> =
-            self.find_frame(&place).into_iter().chain(self.frames_below(&place)).collect();
+        let (root, key) = self.find_root(within, deadline).await?;
+        let frames: Vec<Frame> = self.find_frame(&root).into_iter().chain(self.frames_below(&root)).collect();
         let mut search = Search::new(pattern);
-        self.learn_listeners(frames.iter().map(|frame| &frame.id)).await;
+        self.update_listeners(frames.iter().map(|frame| &frame.id)).await;
         for frame in &frames {
-            let key = key.filter(|_| frame.id == place);
+            let key = key.filter(|_| frame.id == root);
             let mut from = Some(0);
             while let Some(start) = from {
                 let argument = search.argument(start, key);
@@ -170,7 +173,7 @@ impl Page {
                 match response {
                     Ok(response) => from = search.take(&frame.id, &response)?,
                     // A frame that went away has no matches.
-                    Err(failure) if self.has_moved_on(&failure) && frame.id != place => from = None,
+                    Err(failure) if self.is_document_replaced(&failure) && frame.id != root => from = None,
                     Err(failure) => return Err(failure),
                 }
             }

@@ -22,17 +22,17 @@ fn entries(nodes: &Value) -> Value {
 }
 
 /// The result of a walk with these nodes.
-fn answer(document: &str, nodes: &Value) -> WalkResult {
+fn walk(document: &str, nodes: &Value) -> WalkResult {
     let text = json!({
         "document": document, "url": "http://shop.example/cart", "title": "Cart",
         "scroll": {"x": 0, "y": 0, "width": 800, "height": 500, "viewportWidth": 800, "viewportHeight": 600},
         "nodes": entries(nodes), "left": {"spent": false, "behind": false},
     });
-    WalkResult::read(&Value::String(text.to_string())).expect("an answer")
+    WalkResult::read(&Value::String(text.to_string())).expect("a walk result")
 }
 
 fn snapshot(nodes: &Value) -> Snapshot {
-    Snapshot::assemble(answer("d1", nodes), FrameId::new("main"), Vec::new())
+    Snapshot::assemble(walk("d1", nodes), FrameId::new("main"), Vec::new())
 }
 
 /// The lines inside the fence.
@@ -50,7 +50,7 @@ fn check(nodes: &Value, expected: &str) {
 }
 
 #[test]
-fn things_of_one_role_share_a_line() {
+fn adjacent_nodes_of_one_role_share_a_line() {
     check(
         &json!([
             [0, "heading", "Shop", 1, {"level": 1}],
@@ -71,7 +71,7 @@ fn things_of_one_role_share_a_line() {
 }
 
 #[test]
-fn what_holds_little_has_it_on_its_line() {
+fn few_plain_children_are_on_their_parents_line() {
     check(
         &json!([
             [0, "navigation", "Main", 1],
@@ -104,7 +104,7 @@ fn what_holds_little_has_it_on_its_line() {
 }
 
 #[test]
-fn controls_tell_states_values_and_options() {
+fn controls_show_states_values_and_options() {
     check(
         &json!([
             [0, "textbox", "Mail", 1, {"value": "a@b.c", "states": {"required": true, "focused": true}}],
@@ -128,7 +128,7 @@ fn controls_tell_states_values_and_options() {
 }
 
 #[test]
-fn what_was_left_out_is_told_with_the_way_to_it() {
+fn omitted_nodes_are_counted_with_a_way_to_read_them() {
     check(
         &json!([
             [0, "table", "People", 1, {"rows": 10_000}],
@@ -149,7 +149,7 @@ fn what_was_left_out_is_told_with_the_way_to_it() {
 }
 
 #[test]
-fn long_pages_are_written_densely() {
+fn long_pages_use_the_compact_form() {
     let mut nodes = Vec::new();
     for section in 0..40 {
         nodes.push(json!([0, "heading", format!("Section {section}"), section * 10 + 1, {"level": 2}]));
@@ -205,8 +205,8 @@ fn the_bench_page_takes_at_most_4000_bytes_with_every_control() {
 }
 
 #[test]
-fn frames_stand_where_they_are_on_the_page() {
-    let main = answer(
+fn frames_are_in_place_on_the_page() {
+    let main = walk(
         "d1",
         &json!([
             [0, "iframe", "Pay", 1, {"frame": "inner"}],
@@ -215,11 +215,11 @@ fn frames_stand_where_they_are_on_the_page() {
             [0, "button", "Below", 4],
         ]),
     );
-    let inner = answer(
+    let inner = walk(
         "d2",
         &json!([[0, "form", "Card", 1], [1, "textbox", "Number", 2], [0, "iframe", "", 9, {"frame": "third"}]]),
     );
-    let third = answer("d3", &json!([[0, "button", "Deep", 2]]));
+    let third = walk("d3", &json!([[0, "button", "Deep", 2]]));
     let readings = vec![
         FrameReading { frame: FrameId::new("third"), outcome: Ok(third) },
         FrameReading { frame: FrameId::new("inner"), outcome: Ok(inner) },
@@ -236,7 +236,7 @@ fn frames_stand_where_they_are_on_the_page() {
   - form "Card" [e2]: textbox "Number" [e3]
   - iframe [e4]: button "Deep" [e5]
 - iframe "Ads" [e6] (not read: "its process - has [e1] crashed")
-- iframe [e7] (not read: "it did not answer")
+- iframe [e7] (not read: "it did not respond")
 - button "Below" [e8]"#;
     assert_eq!(inside(&text), expected.trim_start());
     let json = page.to_json(&mut refs);
@@ -248,7 +248,7 @@ fn frames_stand_where_they_are_on_the_page() {
 }
 
 #[test]
-fn what_is_near_stays_within_the_budget() {
+fn nodes_near_the_viewport_stay_within_the_budget() {
     let mut nodes = vec![json!([0, "main", "", 1])];
     for row in 0..400_u32 {
         let extra = json!({"remoteness": row.abs_diff(200)});
@@ -261,16 +261,16 @@ fn what_is_near_stays_within_the_budget() {
     assert!(text.len() <= 2_000, "{} bytes", text.len());
     assert!(text.contains("Button number 200") && text.contains("Button number 205"), "{text}");
     assert!(!text.contains("Button number 5\"") && !text.contains("Button number 399"), "{text}");
-    let told: u32 = Regex::new(r"\((\d+) more: --within e1\)")
+    let omitted: u32 = Regex::new(r"\((\d+) more: --within e1\)")
         .expect("valid")
         .captures_iter(&text)
         .map(|found| found[1].parse::<u32>().expect("a number"))
         .sum();
-    assert_eq!(told as usize + text.matches("Button number").count(), 400, "{text}");
+    assert_eq!(omitted as usize + text.matches("Button number").count(), 400, "{text}");
 }
 
 #[test]
-fn a_delta_says_what_changed_and_where() {
+fn a_delta_shows_changes_with_their_ancestors() {
     let before = json!([
         [0, "main", "", 1],
         [1, "heading", "Cart", 2, {"level": 1}],
@@ -325,7 +325,7 @@ fn a_delta_of_another_document_is_the_whole_page() {
     let request = SnapshotRequest::default();
     let first = memory.delta(&snapshot(&json!([[0, "button", "A", 1]])), &request, &mut refs);
     assert_eq!(inside(&first), r#"- button "A" [e1]"#);
-    let other = answer("d2", &json!([[0, "button", "A", 1]]));
+    let other = walk("d2", &json!([[0, "button", "A", 1]]));
     let other = Snapshot::assemble(other, FrameId::new("main"), Vec::new());
     assert_eq!(inside(&memory.delta(&other, &request, &mut refs)), r#"- button "A" [e2]"#);
 }
@@ -339,7 +339,7 @@ fn portion(nodes: &Value, above: usize, next: Option<u32>) -> Value {
 }
 
 #[test]
-fn a_search_shows_matches_with_what_they_stand_in() {
+fn a_search_shows_matches_with_their_ancestors() {
     let mut search = Search::new(Pattern::text("ann").expect("valid"));
     let frame = FrameId::new("main");
     let first = json!([
@@ -377,7 +377,7 @@ fn a_search_shows_matches_with_what_they_stand_in() {
 }
 
 #[test]
-fn f16_answers_that_make_no_sense_are_failures_not_panics() {
+fn f16_malformed_walk_results_fail_without_a_panic() {
     for text in ["", "null", "[]", "{}", r#"{"nodes":[[]]}"#, "\u{0}", r#"{"document":"\ud800"}"#] {
         assert!(WalkResult::read(&Value::String(text.to_owned())).is_err(), "{text}");
     }
@@ -385,7 +385,7 @@ fn f16_answers_that_make_no_sense_are_failures_not_panics() {
 }
 
 #[test]
-fn f16_nodes_nested_without_end_are_written_without_end_of_stack() {
+fn f16_deeply_nested_nodes_do_not_overflow_the_stack() {
     let nodes: Vec<Value> =
         (0..10_000_u32).map(|depth| json!([depth, "group", format!("g{depth}"), depth + 1])).collect();
     let mut refs = RefTable::default();
@@ -447,10 +447,10 @@ proptest! {
             [2, "text", texts[10], 0],
             [0, "iframe", texts[11], 9, {"frame": "x"}],
         ]);
-        let mut answer = answer("d1", &nodes);
-        answer.url = url;
+        let mut main = walk("d1", &nodes);
+        main.url = url;
         let reading = FrameReading { frame: FrameId::new("x"), outcome: Err(state) };
-        let page = Snapshot::assemble(answer, FrameId::new("main"), vec![reading]);
+        let page = Snapshot::assemble(main, FrameId::new("main"), vec![reading]);
         let text = page.to_text(&mut RefTable::default(), &SnapshotRequest::default());
         let body = inside(&text);
         let quoted = Regex::new(r#""(\\.|[^"\\])*""#).expect("valid");

@@ -1,5 +1,4 @@
-//! A browser's cookies and local storage as bytes that a later browser can be given. Knows nothing of files, and
-//! nothing of when it is worth saving them.
+//! Saves a browser's cookies and local storage to bytes, and restores them in a later browser.
 
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_cdp::Deadline;
@@ -57,8 +56,11 @@ impl Browser {
             (false, _) => content,
             (true, Some(passphrase)) => run_blocking(move || open_state(&content, &passphrase)).await?,
             (true, None) => {
-                return Err(Failure::new(ErrorCode::BadArgs, "The saved state is sealed with a passphrase.")
-                    .with_remedy(Remedy::new("Set it with {}.", [Step::argument("state_passphrase_file")])));
+                return Err(Failure::new(
+                    ErrorCode::BadArgs,
+                    "The saved state is encrypted with a passphrase.",
+                )
+                .with_remedy(Remedy::new("Set it with {}.", [Step::argument("state_passphrase_file")])));
             }
         };
         let state = SavedState::read(&content)?;
@@ -75,6 +77,6 @@ pub(crate) async fn run_blocking(
 ) -> Result<Vec<u8>, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| {
-        Err(Failure::new(ErrorCode::Internal, format!("Sealing broke off: {error}.")))
+        Err(Failure::new(ErrorCode::Internal, format!("Encryption failed: {error}.")))
     })
 }

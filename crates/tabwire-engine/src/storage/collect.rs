@@ -114,7 +114,7 @@ impl<'a> StateCollector<'a> {
         replace: bool,
         loaded: &mut RestoreReport,
     ) -> Result<(), Failure> {
-        let not_web = || Failure::new(ErrorCode::NotActionable, "It is no origin of the web.");
+        let not_web = || Failure::new(ErrorCode::NotActionable, "It is not an http or https origin.");
         let origin = origin_of(&saved.origin).ok_or_else(not_web)?;
         let argument = json!({"entries": saved.local_storage, "replace": replace});
         let write = self.run_at(tab, &origin, WRITE, &argument);
@@ -151,7 +151,7 @@ impl<'a> StateCollector<'a> {
 
     /// The origins of all frames of the used pages, and of pages they showed before.
     async fn frame_origins(&self) -> Result<BTreeSet<String>, Failure> {
-        let asked: Vec<_> = self
+        let pending: Vec<_> = self
             .browser
             .attached_pages()
             .into_iter()
@@ -162,13 +162,13 @@ impl<'a> StateCollector<'a> {
             })
             .collect();
         let mut origins = BTreeSet::new();
-        for (page, tree, history) in asked {
-            let told = page.unless_blocked(async {
+        for (page, tree, history) in pending {
+            let responses = page.unless_blocked(async {
                 let tree: Tree = read(tree.await)?;
                 let history: History = read(history.await)?;
                 Ok((tree, history))
             });
-            match told.await {
+            match responses.await {
                 Ok((tree, history)) => {
                     tree.frame_tree.collect(&mut origins);
                     origins.extend(history.entries.iter().filter_map(|entry| origin_of(&entry.url)));
@@ -218,7 +218,7 @@ impl Branch {
 fn read<T: serde::de::DeserializeOwned>(response: Result<serde_json::Value, CdpError>) -> Result<T, Failure> {
     let response = response.map_err(CdpError::into_failure)?;
     serde_json::from_value(response).map_err(|error| {
-        Failure::new(ErrorCode::CdpError, format!("The page's frames are not understood: {error}."))
+        Failure::new(ErrorCode::CdpError, format!("Unexpected response about the page's frames: {error}."))
     })
 }
 

@@ -76,7 +76,7 @@ pub(crate) struct Cookie {
     pub(crate) domain: String,
     pub(crate) path: String,
     /// Unix time in seconds; negative for a session cookie.
-    #[serde(default = "with_the_browser")]
+    #[serde(default = "session_cookie")]
     pub(crate) expires: f64,
     #[serde(default)]
     pub(crate) http_only: bool,
@@ -88,12 +88,12 @@ pub(crate) struct Cookie {
     pub(crate) partition_key: Option<PartitionKey>,
 }
 
-const fn with_the_browser() -> f64 {
+const fn session_cookie() -> f64 {
     -1.0
 }
 
 impl Cookie {
-    /// Whether it covers a host or a subdomain of it.
+    /// Whether its domain is this one or a subdomain of it.
     pub(crate) fn is_of_domain(&self, domain: &str) -> bool {
         let own = self.domain.trim_start_matches('.');
         let asked = domain.trim_start_matches('.');
@@ -155,13 +155,13 @@ mod tests {
     use super::*;
 
     fn cookie(domain: &str, expires: f64) -> Cookie {
-        let told =
+        let value =
             json!({"name": "a", "value": "secret-canary", "domain": domain, "path": "/", "expires": expires});
-        serde_json::from_value(told).expect("a cookie")
+        serde_json::from_value(value).expect("a cookie")
     }
 
     #[test]
-    fn a_cookie_is_of_its_domain_and_those_above() {
+    fn a_cookie_belongs_to_its_domain_and_parent_domains() {
         for (domain, asked, is_of) in [
             (".shop.example.org", "example.org", true),
             ("shop.example.org", "shop.example.org", true),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_over_when_it_is_past() {
+    fn a_cookie_expires_at_its_time() {
         assert!(cookie("a", 1.0).is_expired());
         assert!(!cookie("a", -1.0).is_expired() && !cookie("a", now() + 60.0).is_expired());
     }

@@ -140,6 +140,6 @@ impl Page {
 fn read_jar(response: Value) -> Result<Vec<Cookie>, Failure> {
     let read: Result<Jar, _> = serde_json::from_value(response);
     read.map(|jar| jar.cookies).map_err(|error| {
-        Failure::new(ErrorCode::CdpError, format!("The browser's cookies are not understood: {error}."))
+        Failure::new(ErrorCode::CdpError, format!("Unexpected response about cookies: {error}."))
     })
 }

@@ -26,7 +26,7 @@ pub(crate) struct SavedCookie {
     #[serde(default = "whole_site")]
     path: String,
     /// -1 for a session cookie.
-    #[serde(default = "with_the_browser")]
+    #[serde(default = "session_cookie")]
     expires: f64,
     #[serde(default)]
     http_only: bool,
@@ -75,7 +75,7 @@ fn whole_site() -> String {
     "/".to_owned()
 }
 
-const fn with_the_browser() -> f64 {
+const fn session_cookie() -> f64 {
     -1.0
 }
 
@@ -85,7 +85,7 @@ impl SavedState {
         serde_json::from_slice(content).map_err(|error| {
             // The parser's message may quote the content.
             let message = format!(
-                "The file is no storage state: line {}, column {} is not as expected.",
+                "The file is not a storage state: error at line {}, column {}.",
                 error.line(),
                 error.column()
             );
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn playwrights_own_files_are_understood() {
+    fn files_of_playwright_are_parsed() {
         let file = br#"{
           "cookies": [
             {"name": "a", "value": "1", "domain": ".x.org", "path": "/", "expires": -1, "httpOnly": true,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn t39_a_file_that_is_not_understood_is_not_quoted() {
+    fn t39_an_invalid_file_is_not_quoted_in_the_error() {
         let failure = SavedState::read(br#"{"cookies": ["secret-canary"]}"#).expect_err("not a cookie");
         assert_eq!(failure.code, ErrorCode::BadArgs);
         assert!(!format!("{failure:?}").contains("canary"));

@@ -85,7 +85,7 @@ impl CookieView {
             line.push_str(&worded(partition));
         }
         match self.expires {
-            None => line.push_str("  until the browser ends"),
+            None => line.push_str("  until the browser closes"),
             Some(end) => line.push_str(&format!("  for {}", lasting(end - now()))),
         }
         line
@@ -107,8 +107,8 @@ mod tests {
     use super::lasting;
 
     #[test]
-    fn times_are_told_in_the_largest_unit_that_fits() {
-        let told: Vec<String> = [-5.0, 90.0, 150.0, 7_300.0, 864_000.0].map(lasting).into();
-        assert_eq!(told, ["0 seconds", "90 seconds", "2 minutes", "2 hours", "10 days"]);
+    fn durations_use_the_largest_unit_that_fits() {
+        let shown: Vec<String> = [-5.0, 90.0, 150.0, 7_300.0, 864_000.0].map(lasting).into();
+        assert_eq!(shown, ["0 seconds", "90 seconds", "2 minutes", "2 hours", "10 days"]);
     }
 }

@@ -90,7 +90,7 @@ mod tests {
 {"d":2}],"metadata":{"e":[{"f":1}]}}"#;
 
     #[test]
-    fn events_are_whole_however_the_bytes_come() {
+    fn events_are_whole_for_every_split_of_the_bytes() {
         for size in 1..TRACE.len() {
             let mut events = TraceEvents::default();
             let mut found = Vec::new();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_last_whole_event_is_told() {
+    fn feed_returns_the_end_of_the_last_whole_event() {
         let mut events = TraceEvents::default();
         let end = events.feed(br#"{"traceEvents":[{"a":1},{"b":"#, |_| {});
         assert_eq!(end, Some(23));

@@ -136,7 +136,7 @@ impl TraceRun {
         let complete = self.complete.next(deadline).await.map_err(failed)?;
         let complete: Complete = complete.to().map_err(failed)?;
         let Some(stream) = complete.stream else {
-            return Err(Failure::new(ErrorCode::CdpError, "The browser gave no trace."));
+            return Err(Failure::new(ErrorCode::CdpError, "The browser returned no trace."));
         };
         let written = self.read_out(&stream, file, deadline).await;
         // The response does not matter any more.
@@ -184,7 +184,7 @@ fn unreadable(error: serde_json::Error) -> Failure {
 fn not_started(error: CdpError) -> Failure {
     match error {
         CdpError::Protocol { message, .. } if message.contains("already") => {
-            Failure::new(ErrorCode::Busy, "Somebody else is taking a trace of this browser.")
+            Failure::new(ErrorCode::Busy, "Another client is tracing this browser.")
                 .with_remedy("A browser runs one trace at a time. Stop the other one first.")
         }
         error => error.into_failure(),

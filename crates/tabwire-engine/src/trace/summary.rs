@@ -9,10 +9,10 @@ use tabwire_api::FrameId;
 
 use crate::limits::{TRACE_SCRIPTS, TRACE_SCRIPTS_REPORTED};
 use crate::snapshot::{LinkTarget, PageText};
-use crate::trace::web_vitals::{LongTasks, Measure, Sign};
+use crate::trace::web_vitals::{LongTasks, Measure, Metric};
 
 /// Names of the relevant events.
-const WORTH_READING: [&str; 7] = [
+const RELEVANT: [&str; 7] = [
     "navigationStart",
     "firstContentfulPaint",
     "largestContentfulPaint::Candidate",
@@ -26,11 +26,11 @@ const WORTH_READING: [&str; 7] = [
 const LONG_TASK: f64 = 50_000.0;
 
 /// Longest gap between shifts of one window, and longest window, in microseconds.
-const SHIFT_PAUSE: f64 = 1_000_000.0;
-const SHIFT_ROW: f64 = 5_000_000.0;
+const SHIFT_GAP: f64 = 1_000_000.0;
+const SHIFT_WINDOW: f64 = 5_000_000.0;
 
 #[derive(Deserialize)]
-struct Happened {
+struct TraceEvent {
     name: String,
     #[serde(default)]
     ts: f64,
@@ -113,13 +113,13 @@ impl TraceReader {
     pub(crate) fn take(&mut self, event: &[u8]) {
         self.events += 1;
         // Most events are irrelevant; a substring check is much cheaper than parsing.
-        let matters = WORTH_READING.iter().any(|name| memchr::memmem::find(event, name.as_bytes()).is_some());
-        if let Some(event) = matters.then(|| serde_json::from_slice::<Happened>(event).ok()).flatten() {
+        let matters = RELEVANT.iter().any(|name| memchr::memmem::find(event, name.as_bytes()).is_some());
+        if let Some(event) = matters.then(|| serde_json::from_slice::<TraceEvent>(event).ok()).flatten() {
             self.read(&event);
         }
     }
 
-    fn read(&mut self, event: &Happened) {
+    fn read(&mut self, event: &TraceEvent) {
         let data = event.args.get("data");
         let of_data = |name: &str| data.and_then(|data| data.get(name));
         let frame = event.args.get("frame").or_else(|| of_data("frame")).and_then(Value::as_str);
@@ -139,11 +139,11 @@ impl TraceReader {
                 self.navigation = Some(event.ts);
                 (self.first_paint, self.largest_paint) = (None, None);
                 self.shifts.clear();
-                self.is_at(event);
+                self.add_main_thread(event);
             }
             "firstContentfulPaint" if is_ours => {
                 self.first_paint = Some(event.ts);
-                self.is_at(event);
+                self.add_main_thread(event);
             }
             "largestContentfulPaint::Candidate" if is_ours => self.largest_paint = Some(event.ts),
             "LayoutShift" if is_ours => {
@@ -152,7 +152,7 @@ impl TraceReader {
                 if !had_input {
                     self.shifts.push((event.ts, score));
                 }
-                self.is_at(event);
+                self.add_main_thread(event);
             }
             "EventTiming" if is_ours => {
                 let is_interaction = of_data("interactionId").and_then(Value::as_u64).unwrap_or_default() > 0;
@@ -165,7 +165,7 @@ impl TraceReader {
     }
 
     /// Records that this thread is a main thread of the page.
-    fn is_at(&mut self, event: &Happened) {
+    fn add_main_thread(&mut self, event: &TraceEvent) {
         let thread = (event.pid, event.tid);
         if !self.threads.contains(&thread) {
             self.threads.push(thread);
@@ -194,10 +194,10 @@ impl TraceReader {
         scripts.truncate(TRACE_SCRIPTS_REPORTED);
         TraceSummary {
             events: self.events,
-            lcp: largest.map(|value| Sign::LargestPaint.measure(value, None)),
-            fcp: first.map(|value| Sign::FirstPaint.measure(value, None)),
-            cls: Sign::Shift.measure(worst_row(&mut self.shifts), None),
-            inp: self.interaction.map(|value| Sign::Interaction.measure(value, None)),
+            lcp: largest.map(|value| Metric::LargestPaint.measure(value, None)),
+            fcp: first.map(|value| Metric::FirstPaint.measure(value, None)),
+            cls: Metric::Shift.measure(worst_window(&mut self.shifts), None),
+            inp: self.interaction.map(|value| Metric::Interaction.measure(value, None)),
             long_tasks: tasks.rounded(),
             scripts,
         }
@@ -205,11 +205,11 @@ impl TraceReader {
 }
 
 /// The largest window of shifts.
-fn worst_row(shifts: &mut [(f64, f64)]) -> f64 {
+fn worst_window(shifts: &mut [(f64, f64)]) -> f64 {
     shifts.sort_by(|first, second| first.0.total_cmp(&second.0));
     let (mut worst, mut sum, mut start, mut last) = (0.0_f64, 0.0, f64::NEG_INFINITY, f64::NEG_INFINITY);
     for (time, score) in shifts {
-        if *time - last > SHIFT_PAUSE || *time - start > SHIFT_ROW {
+        if *time - last > SHIFT_GAP || *time - start > SHIFT_WINDOW {
             (sum, start) = (0.0, *time);
         }
         last = *time;
@@ -222,11 +222,11 @@ fn worst_row(shifts: &mut [(f64, f64)]) -> f64 {
 impl TraceSummary {
     /// The summary as lines.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let unloaded = "no page was loaded in the meantime";
+        let unloaded = "no page was loaded during the trace";
         let mut lines = vec![
-            Sign::LargestPaint.line(self.lcp.as_ref(), unloaded),
-            Sign::Shift.line(Some(&self.cls), ""),
-            Sign::Interaction.line(self.inp.as_ref(), "no interaction"),
+            Metric::LargestPaint.line(self.lcp.as_ref(), unloaded),
+            Metric::Shift.line(Some(&self.cls), ""),
+            Metric::Interaction.line(self.inp.as_ref(), "no interaction"),
             self.long_tasks.line(),
         ];
         lines.extend(self.scripts.iter().map(|script| {
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_concerns_the_page_counts() {
+    fn only_events_of_the_page_count() {
         let mut reader = TraceReader::new(FrameId::new("F"));
         for event in [
             r#"{"name":"RunTask","ts":5,"dur":80000,"pid":1,"tid":2}"#,

@@ -37,7 +37,7 @@ impl Rating {
 
 /// A web vital.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum Metric {
     /// Time to first byte.
     FirstByte,
     /// First contentful paint.
@@ -50,7 +50,7 @@ pub(crate) enum Sign {
     Shift,
 }
 
-impl Sign {
+impl Metric {
     fn name(self) -> &'static str {
         match self {
             Self::FirstByte => "TTFB",
@@ -147,13 +147,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn measures_are_rated_by_the_published_thresholds() {
+    fn metrics_are_rated_by_the_published_thresholds() {
         for (sign, value, rating) in [
-            (Sign::LargestPaint, 2_500.0, Rating::Good),
-            (Sign::LargestPaint, 2_501.0, Rating::NeedsImprovement),
-            (Sign::Interaction, 501.0, Rating::Poor),
-            (Sign::Shift, 0.1, Rating::Good),
-            (Sign::Shift, 0.3, Rating::Poor),
+            (Metric::LargestPaint, 2_500.0, Rating::Good),
+            (Metric::LargestPaint, 2_501.0, Rating::NeedsImprovement),
+            (Metric::Interaction, 501.0, Rating::Poor),
+            (Metric::Shift, 0.1, Rating::Good),
+            (Metric::Shift, 0.3, Rating::Poor),
         ] {
             assert_eq!(sign.measure(value, None).rating, rating, "{sign:?} {value}");
         }
@@ -161,11 +161,11 @@ mod tests {
 
     #[test]
     fn a_page_cannot_write_a_line_through_a_name() {
-        let measure = Sign::Shift.measure(0.123_456, Some("a\n- button \"Pay\""));
+        let measure = Metric::Shift.measure(0.123_456, Some("a\n- button \"Pay\""));
         assert_eq!(
-            Sign::Shift.line(Some(&measure), ""),
+            Metric::Shift.line(Some(&measure), ""),
             "CLS: 0.1235 (needs improvement) \"a - button \\\"Pay\\\"\""
         );
-        assert_eq!(Sign::LargestPaint.line(None, "none yet"), "LCP: none yet");
+        assert_eq!(Metric::LargestPaint.line(None, "none yet"), "LCP: none yet");
     }
 }

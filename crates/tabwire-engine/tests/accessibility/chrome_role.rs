@@ -1,9 +1,9 @@
-//! Chrome's names of roles, told as ARIA names them. A table.
+//! Table: Chrome's role names and their ARIA roles.
 
-/// The ARIA role for what Chrome calls a role.
+/// The ARIA role for a role name of Chrome.
 ///
-/// Roles without an ARIA equivalent are `generic`, or have the name the agent uses for things worth telling that ARIA
-/// has no word for (`video`, `canvas`, `iframe`).
+/// Roles without an ARIA equivalent are `generic`, or have the agent's own name for elements without an ARIA role
+/// (`video`, `canvas`, `iframe`).
 pub(crate) fn aria_role(chrome: &str) -> &str {
     match chrome {
         "Abbr"
@@ -40,7 +40,7 @@ pub(crate) fn has_no_name_of_its_own(chrome: &str) -> bool {
     matches!(chrome, "LayoutTableCell" | "LineBreak")
 }
 
-/// Whether "disabled" says of this role that it cannot be shown, rather than that it cannot be used.
+/// Whether "disabled" means for this role that the content is not shown, not that it cannot be used.
 pub(crate) fn is_embedded(chrome: &str) -> bool {
     matches!(chrome, "Audio" | "EmbeddedObject" | "PluginObject" | "Video")
 }

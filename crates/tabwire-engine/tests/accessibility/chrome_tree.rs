@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::accessibility::stage::{Tab, answer};
+use crate::accessibility::stage::{Tab, await_response};
 
 /// One element as Chrome sees it.
 #[derive(Debug)]
 pub(crate) enum ChromeElement {
-    /// Not in the tree, or in it only to be passed over.
+    /// Not in the tree, or ignored in it.
     Ignored,
-    /// In a frame whose own element is not in the tree: Chrome's tree of that frame is not joined to any.
+    /// In a frame whose owner element is not in the tree, so Chrome does not connect that frame's tree.
     Detached,
     /// In the tree.
     Exposed(ChromeNode),
 }
 
-/// What Chrome says of an element.
+/// Chrome's properties of an element.
 #[derive(Debug)]
 pub(crate) struct ChromeNode {
     pub(crate) role: String,
@@ -37,14 +37,14 @@ pub(crate) async fn elements(tab: &Tab) -> Vec<ChromeElement> {
     let document = tab.begin("DOM.getDocument", &json!({"depth": -1, "pierce": true}));
     let mut nodes = HashMap::new();
     for tree in trees {
-        let mut tree = answer("Accessibility.getFullAXTree", tree).await;
+        let mut tree = await_response("Accessibility.getFullAXTree", tree).await;
         for node in tree["nodes"].as_array_mut().expect("nodes") {
             if let Some(id) = node["backendDOMNodeId"].as_i64() {
                 nodes.entry(id).or_insert_with(|| node.take());
             }
         }
     }
-    let document = answer("DOM.getDocument", document).await;
+    let document = await_response("DOM.getDocument", document).await;
     let mut found = Vec::new();
     collect(&document["root"], &mut nodes, true, &mut found);
     found

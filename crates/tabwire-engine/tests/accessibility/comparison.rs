@@ -6,7 +6,7 @@ use crate::accessibility::chrome_role::{aria_role, has_no_name_of_its_own, is_em
 use crate::accessibility::chrome_tree::{ChromeElement, ChromeNode};
 use crate::accessibility::probe::OurElement;
 
-/// One thing on which the two differ.
+/// One difference between the two.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Difference {
     pub(crate) page: String,
@@ -19,7 +19,7 @@ pub(crate) struct Difference {
 
 /// All differences about one element.
 pub(crate) fn differences(page: &str, ours: &OurElement, theirs: &ChromeElement) -> Vec<Difference> {
-    // Chrome stands for the document element with the document's node, which no element has.
+    // Chrome represents the document element with the document's node, which belongs to no element.
     if ours.tag == "html" {
         return Vec::new();
     }
@@ -43,7 +43,7 @@ pub(crate) fn differences(page: &str, ours: &OurElement, theirs: &ChromeElement)
 
 type Fact = (&'static str, String, String);
 
-/// Something Chrome exposes and we do not; a box without meaning is no loss.
+/// An element that Chrome exposes and the agent does not. A generic box does not count.
 fn hidden_by_us(node: &ChromeNode) -> Vec<Fact> {
     let role = aria_role(&node.role);
     if role == "generic" && node.name.is_empty() {
@@ -52,7 +52,7 @@ fn hidden_by_us(node: &ChromeNode) -> Vec<Fact> {
     vec![("exposed", format!("yes, as {role}"), "no".to_owned())]
 }
 
-/// What both say, in words: what, Chrome, ours.
+/// The facts to compare: name, Chrome's value, the agent's value.
 fn facts(ours: &OurElement, node: &ChromeNode) -> Vec<Fact> {
     let role = aria_role(&node.role);
     let mut facts = vec![
@@ -69,7 +69,7 @@ fn facts(ours: &OurElement, node: &ChromeNode) -> Vec<Fact> {
     if matches!(role, "heading" | "row" | "treeitem") {
         facts.push(("level", said(property(node, "level")), said(state(ours, "level"))));
     }
-    // A combobox opens something by itself; only what an author adds is told.
+    // A combobox has a popup by its role; the agent reports only an author's `aria-haspopup`.
     if role != "combobox" {
         facts.push(("haspopup", said(property(node, "hasPopup")), said(state(ours, "haspopup"))));
     }
@@ -79,7 +79,7 @@ fn facts(ours: &OurElement, node: &ChromeNode) -> Vec<Fact> {
     for what in ["invalid", "modal", "focused"] {
         facts.push(flag(what, node, ours));
     }
-    // Of these Chrome speaks only where its inspector thinks that the role allows it.
+    // Chrome reports these only for roles that allow them.
     for what in ["required", "readonly", "multiselectable", "selected"] {
         if node.properties.contains_key(what) {
             facts.push(flag(what, node, ours));
@@ -96,13 +96,13 @@ fn state<'a>(ours: &'a OurElement, name: &str) -> &'a Value {
     ours.states.get(name).unwrap_or(&Value::Null)
 }
 
-/// A state that is told when it holds, and otherwise may be left out.
+/// A state that may be omitted when it is false.
 fn flag(what: &'static str, node: &ChromeNode, ours: &OurElement) -> Fact {
     let holds = |value: &Value| if matches!(said(value).as_str(), "" | "false") { "no" } else { "yes" };
     (what, holds(property(node, what)).to_owned(), holds(state(ours, what)).to_owned())
 }
 
-/// A state in words; "" when nothing is said.
+/// A state as text; "" if absent.
 fn said(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -111,7 +111,7 @@ fn said(value: &Value) -> String {
     }
 }
 
-/// A value in words: numbers as Chrome rounds them, and nothing for a field where nothing is.
+/// A value as text: numbers rounded as Chrome does, "" for an empty field.
 fn value_text(value: &Value) -> String {
     let text = said(value);
     if text == "No file chosen" {

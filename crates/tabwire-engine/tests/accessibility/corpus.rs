@@ -1,4 +1,4 @@
-//! The pages that are compared. Each file in `pages/` holds many, each after a line `<!-- page: NAME -->`.
+//! The pages to compare. Each file in `pages/` holds many, each after a line `<!-- page: NAME -->`.
 
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::accessibility::comparison::Difference;
 
-/// All differences that are meant.
+/// All intended differences.
 #[derive(Debug, Deserialize)]
 pub(crate) struct KnownDifferences {
     difference: Vec<Known>,

@@ -1,8 +1,8 @@
-//! Roles, names, states and exposure as the page agent tells them, against Chrome's own accessibility tree.
+//! Compares the page agent's roles, names, states and exposure with Chrome's accessibility tree.
 //!
-//! Every page of the files in `pages/` is loaded and every element of it compared. Where the two differ on purpose,
-//! `known_differences.toml` says so and why; a difference that is not listed fails the test, and so does a listed one
-//! that is gone.
+//! The test loads every page of the files in `pages/` and compares every element. `known_differences.toml` lists
+//! intended differences with their reasons. The test fails on a difference that is not listed, and on a listed one that
+//! does not occur.
 
 mod chrome_role;
 mod chrome_tree;
@@ -22,14 +22,14 @@ use self::corpus::CorpusPage;
 use self::known_differences::KnownDifferences;
 use self::stage::{Stage, Tab};
 
-/// Pages that are looked at side by side; more only make each other slow.
+/// Pages that are compared in parallel; more only slow each other down.
 const TABS: usize = 2;
 
-/// How often a page that differs is looked at again.
-const LOOKS_AGAIN: usize = 2;
+/// How often a page that differs is compared again.
+const RETRIES: usize = 2;
 
 #[tokio::test]
-async fn the_agent_agrees_with_chromes_accessibility_tree() {
+async fn agent_matches_the_accessibility_tree_of_chrome() {
     let pages = corpus::pages();
     assert!(pages.len() >= 270, "a corpus of {} pages", pages.len());
     let stage = Stage::start().await;
@@ -39,9 +39,9 @@ async fn the_agent_agrees_with_chromes_accessibility_tree() {
         let mut tab = stage.tab().await;
         let mut found = Vec::new();
         while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
-            // A page that was not drawn yet differs; one that is looked at again does not.
+            // A page that is not rendered yet differs, so compare it again.
             let mut differences = differences_on(&mut tab, page).await;
-            for _ in 0..LOOKS_AGAIN {
+            for _ in 0..RETRIES {
                 if differences.iter().all(|one| known.lists(one)) {
                     break;
                 }

@@ -1,10 +1,10 @@
-//! What a person could see, of what is exposed.
+//! Which exposed elements are visible to a user.
 
 use serde_json::Value;
 
 use crate::accessibility::stage::{Stage, Tab};
 
-/// The ways to hide something from the eye, by the reason that is told. The element in question has the id `x`.
+/// Ways to hide an element, with the reported reason. The element has the id `x`.
 const HIDDEN: &[(&str, &str)] = &[
     ("opacity", r#"<p id="x" style="opacity: 0">a</p>"#),
     ("font-size", r#"<p id="x" style="font-size: 0">a</p>"#),
@@ -21,7 +21,7 @@ const HIDDEN: &[(&str, &str)] = &[
     ("screen-reader-only", r#"<p id="x" style="width: 1px; height: 1px; overflow: hidden">a</p>"#),
 ];
 
-/// Things that look suspicious and can be seen.
+/// Visible elements with suspicious styles.
 const SEEN: &[&str] = &[
     r#"<p id="x">a</p>"#,
     r#"<p id="x" style="color: white; background: black">a</p>"#,
@@ -34,7 +34,7 @@ const SEEN: &[&str] = &[
 ];
 
 #[tokio::test]
-async fn every_way_of_hiding_text_is_told_by_its_name() {
+async fn every_way_to_hide_text_has_its_reason() {
     let stage = Stage::start().await;
     let mut tab = stage.tab().await;
     for (why, html) in HIDDEN {

@@ -1,4 +1,4 @@
-// Lists what the agent says of every element. Stands inside the agent's scope, in tests only.
+// Lists the agent's description of every element. Tests insert it into the agent's scope.
 
 const probe = {};
 
@@ -32,13 +32,13 @@ probe.elements = () => {
   );
 };
 
-/** Why a person could not see the element with this id, and what the agent makes of it. */
+/** Whether the element with this id is visible to a user, and why not. */
 probe.seeing = (id) => {
   const element = document.getElementById(id);
-  return { perceivable: isPerceivable(element), reader: isScreenReaderOnly(element), why: concealmentOf(element) };
+  return { perceivable: isPerceivable(element), reader: isScreenReaderOnly(element), why: invisibleReasonOf(element) };
 };
 
-/** Names everything in one pass, this often; the milliseconds it took. */
+/** Computes all names in one pass, `times` times; returns the milliseconds. */
 probe.naming = (selector, times) => {
   const elements = [...document.querySelectorAll(selector)];
   const start = performance.now();

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use crate::accessibility::stage::Tab;
 
-/// Looks through the agent's functions from inside its scope.
+/// The probe: test code that runs inside the agent's scope.
 const PROBE: &str = include_str!("probe.js");
 
-/// The line of the agent after which the probe is put.
+/// The line of the agent after which the probe is inserted.
 const LAST_LINE: &str = "globalThis.tabwire = agent;";
 
 /// The agent with the probe in it.

@@ -1,4 +1,4 @@
-//! What stands in a field for secrets is told in no way.
+//! No name, value or description contains the value of a secret field.
 
 use crate::accessibility::probe;
 use crate::accessibility::stage::Stage;
@@ -22,9 +22,13 @@ async fn secrets_are_masked_in_values_names_and_descriptions() {
     let mut tab = stage.tab().await;
     tab.show(PAGE).await;
     let elements = probe::elements(&tab).await;
-    let told = format!("{elements:?}");
-    assert!(!told.contains("hunter2"), "{told}");
+    let text = format!("{elements:?}");
+    assert!(!text.contains("hunter2"), "{text}");
     let values: Vec<_> = elements.iter().filter_map(|element| element.states.get("value")).collect();
     assert_eq!(values.iter().filter(|value| **value == "••••").count(), 7, "{values:?}");
-    assert_eq!(values.last().and_then(|value| value.as_str()), Some(""), "that it is empty may be told");
+    assert_eq!(
+        values.last().and_then(|value| value.as_str()),
+        Some(""),
+        "an empty secret field may be reported as empty"
+    );
 }

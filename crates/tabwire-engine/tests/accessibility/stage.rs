@@ -12,13 +12,13 @@ use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Two browsers at once: more only make each other slow.
+/// Two browsers at once; more only slow each other down.
 static PLACES: Semaphore = Semaphore::const_new(2);
 
-/// A browser of a test's own.
+/// A test's own browser.
 pub(crate) struct Stage {
     registry: TargetRegistry,
     site: Site,
@@ -32,7 +32,7 @@ impl Stage {
         let place = PLACES.acquire().await.expect("never closed");
         let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
         let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
-        let (source, sink) = address.connect().await.expect("the browser answers");
+        let (source, sink) = address.connect().await.expect("a connection to the browser");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
         let registry = TargetRegistry::start(&connection, TIMEOUT).await.expect("targets");
@@ -60,7 +60,7 @@ impl Stage {
     }
 }
 
-/// One tab, and where its agent is.
+/// One tab, and the execution context of its agent.
 pub(crate) struct Tab {
     session: CdpSession,
     frames: Vec<String>,
@@ -76,8 +76,8 @@ impl Tab {
 
     /// Shows a page and waits until it has loaded.
     ///
-    /// The page is a blob of the page before it: a data address would get a process of its own each time, which takes
-    /// most of the time of such a test.
+    /// The page is a blob URL of the previous page: a data URL would start a new process each time, which takes most of
+    /// the test's time.
     pub(crate) async fn show(&mut self, html: &str) {
         let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         let content = json!([html]);
@@ -99,12 +99,12 @@ impl Tab {
         &self.frames
     }
 
-    /// Sends a command and gives its response.
+    /// Sends a command and returns its response.
     pub(crate) async fn command(&self, method: &'static str, params: Value) -> Value {
-        answer(method, self.begin(method, &params)).await
+        await_response(method, self.begin(method, &params)).await
     }
 
-    /// Sends a command whose answer is fetched later with [`answer`].
+    /// Sends a command. [`await_response`] waits for its response.
     pub(crate) fn begin(&self, method: &'static str, params: &Value) -> PendingResponse {
         self.session.begin(method, params, TIMEOUT).expect("sent")
     }
@@ -112,17 +112,17 @@ impl Tab {
     /// Evaluates in the agent's world.
     pub(crate) async fn eval_in_agent(&self, expression: &str) -> Value {
         let params = json!({"expression": expression, "contextId": self.world, "returnByValue": true});
-        let mut answer = self.command("Runtime.evaluate", params).await;
-        let thrown = &answer["exceptionDetails"];
+        let mut response = self.command("Runtime.evaluate", params).await;
+        let thrown = &response["exceptionDetails"];
         assert!(thrown.is_null(), "{}", thrown["exception"]["description"]);
-        answer["result"]["value"].take()
+        response["result"]["value"].take()
     }
 }
 
 /// Waits for the response to a command.
-pub(crate) async fn answer(method: &str, pending: PendingResponse) -> Value {
-    let answer = pending.response().await;
-    answer.and_then(|answer| answer.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
+pub(crate) async fn await_response(method: &str, pending: PendingResponse) -> Value {
+    let response = pending.response().await;
+    response.and_then(|response| response.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
 }
 
 fn collect_frames(tree: &Value, frames: &mut Vec<String>) {

@@ -1,10 +1,10 @@
-//! Clicks that arrive where they are meant to, on pages that make it hard.
+//! Clicks on difficult pages reach their element.
 
 use serde_json::json;
 
 use crate::agent::stage::Stage;
 
-/// A page whose `#log` says what was clicked.
+/// A page whose `#log` lists clicked elements.
 fn page(body: &str) -> String {
     format!(
         r#"<style>body {{ margin: 0 }}</style>{body}<p id=log></p><script>
@@ -17,7 +17,7 @@ async fn clicked(stage: &Stage) -> String {
     log.as_str().expect("text").to_owned()
 }
 
-/// One click on one page arrives at the element with this id.
+/// Clicks once and checks that the element with this id received it.
 async fn check(stage: &mut Stage, what: &str, body: &str, spec: serde_json::Value, expected: &str) {
     stage.show(&page(body)).await;
     stage.click(spec).await;
@@ -25,7 +25,7 @@ async fn check(stage: &mut Stage, what: &str, body: &str, spec: serde_json::Valu
 }
 
 #[tokio::test]
-async fn clicks_arrive() {
+async fn clicks_reach_the_element() {
     let mut stage = Stage::start().await;
     let css = |selector: &str| json!({"css": selector});
     let stage = &mut stage;
@@ -121,7 +121,7 @@ const IMAGE_MAP: &str = "<img usemap='#m' width=200 height=200 src='data:image/g
 const SHADOW: &str = "<my-host></my-host><script>document.querySelector('my-host').attachShadow({mode:'open'}).innerHTML='<div><button id=b>B</button></div>'</script>";
 
 #[tokio::test]
-async fn what_is_in_the_way_is_named() {
+async fn failed_click_names_the_reason() {
     let mut stage = Stage::start().await;
     for (body, condition, message) in IN_THE_WAY {
         stage.show(&page(body)).await;
@@ -209,18 +209,18 @@ const IN_THE_WAY: &[(&str, &str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn a_click_that_would_hit_another_element_hits_nothing() {
+async fn click_that_would_hit_another_element_is_blocked() {
     let mut stage = Stage::start().await;
     stage.show(&page("<button id=b>B</button><button id=trap style='position:absolute;left:0;top:0;width:0;height:0;padding:0;border:0'>T</button>")).await;
     let prepared = stage.prepare_click(json!({"css": "#b"})).await.expect("ready");
-    // Between looking and pressing another element comes to lie there.
+    // Between the check and the press, another element moves there.
     stage.eval("trap.style.cssText = 'position:absolute;inset:0;width:300px;height:300px'").await;
     let settled = stage.press_at(&prepared).await;
     assert_eq!(settled["guard"]["state"], "blocked", "{settled}");
     assert_eq!(settled["guard"]["by"]["name"], "T");
     assert_eq!(clicked(&stage).await, "", "nothing was clicked");
     assert_eq!(stage.eval("document.activeElement.id").await, "", "nothing was focused");
-    // The guard is for one press only: the next one is anybody's.
+    // The guard covers one press only; the next press is not checked.
     stage.eval("trap.remove()").await;
     stage.click(json!({"css": "#b"})).await;
     let point =
@@ -234,7 +234,7 @@ async fn a_click_that_would_hit_another_element_hits_nothing() {
 }
 
 #[tokio::test]
-async fn a_page_cannot_see_or_stop_the_guard() {
+async fn page_cannot_see_or_stop_the_input_guard() {
     let mut stage = Stage::start().await;
     stage
         .show(
@@ -253,7 +253,7 @@ async fn a_page_cannot_see_or_stop_the_guard() {
 }
 
 #[tokio::test]
-async fn hovering_is_seen_to_arrive() {
+async fn hover_arrival_is_reported() {
     let mut stage = Stage::start().await;
     stage.show("<button id=b>B</button>").await;
     let prepared = stage
@@ -271,7 +271,7 @@ async fn hovering_is_seen_to_arrive() {
 }
 
 #[tokio::test]
-async fn a_ready_ref_is_ready_at_once() {
+async fn prepare_of_a_ready_ref_does_not_wait() {
     let mut stage = Stage::start().await;
     let rows: String = (0..200)
         .map(|row| {

@@ -1,15 +1,15 @@
-//! Filling fields of every kind, and choosing and ticking.
+//! Filling fields, selecting options and ticking check boxes.
 
 use serde_json::{Value, json};
 
 use crate::agent::stage::Stage;
 
-/// Events that a page hears from a field.
+/// A log of a field's events.
 const LISTEN: &str = "<script>window.heard = []; for (const type of ['input', 'change', 'focusin'])
     addEventListener(type, event => heard.push(event.type + (event.type === 'focusin' ? '' : event.target.value ?? '')), true);</script>";
 
 #[tokio::test]
-async fn every_kind_of_input_takes_its_value() {
+async fn every_input_type_can_be_filled() {
     let mut stage = Stage::start().await;
     for (kind, value, expected) in INPUTS {
         stage.show(&format!("{LISTEN}<label>Field <input type={kind} value=''></label>")).await;
@@ -28,7 +28,7 @@ async fn every_kind_of_input_takes_its_value() {
     }
 }
 
-/// Type, what is asked for, what stands there then.
+/// Type, requested value, value afterwards.
 const INPUTS: &[(&str, &str, &str)] = &[
     ("text", "Ada Lovelace", "Ada Lovelace"),
     ("search", "näher ☃ 日本", "näher ☃ 日本"),
@@ -47,7 +47,7 @@ const INPUTS: &[(&str, &str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn what_cannot_be_filled_says_what_can_be_done() {
+async fn failed_fill_names_the_remedy() {
     let mut stage = Stage::start().await;
     for (body, value, code, part) in REFUSED {
         stage.show(body).await;
@@ -57,7 +57,7 @@ async fn what_cannot_be_filled_says_what_can_be_done() {
         let said = format!("{} {}", failure["message"].as_str().expect("a message"), failure["remedy"]);
         assert!(said.contains(part), "{body}: {said}");
     }
-    // What was refused has changed nothing.
+    // A refused value changes nothing.
     stage.show("<input id=f type=date value=2020-01-01 oninput='document.title=1'>").await;
     stage
         .failure("prepare", json!({"spec": {"css": "#f"}, "for": "fill", "value": "soon", "timeout": 0}))
@@ -65,7 +65,7 @@ async fn what_cannot_be_filled_says_what_can_be_done() {
     assert_eq!(stage.eval("f.value + document.title").await, "2020-01-01");
 }
 
-/// Page, value, code, part of what is said.
+/// Page, value, code, part of the message or remedy.
 const REFUSED: &[(&str, &str, &str, &str)] = &[
     ("<select id=f><option>x</select>", "x", "BAD_ARGS", "{\"action\":\"select\"}"),
     ("<input id=f type=checkbox>", "x", "BAD_ARGS", "{\"action\":\"check\"}"),
@@ -88,7 +88,7 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn text_replaces_what_was_there() {
+async fn fill_replaces_existing_text() {
     let mut stage = Stage::start().await;
     for (body, value) in REPLACED {
         stage.show(&format!("{body}{EDITORS}")).await;
@@ -122,8 +122,8 @@ const REPLACED: &[(&str, &str)] = &[
     ("<div id=f class=context tabindex=0>old</div>", "typed in"),
 ];
 
-/// Editors like those in use: one keeps its own model and draws it, one trusts only the selection it was told of, one
-/// draws only a part of its text, one has no editable element at all.
+/// Imitations of common editors: one renders its own model, one trusts only the selection events it received, one
+/// renders only a part of its text, one has no editable element (`EditContext`).
 const EDITORS: &str = r#"<script>
     if (f.className === 'model') {
       let text = 'old';
@@ -171,7 +171,7 @@ const EDITORS: &str = r#"<script>
     </script>"#;
 
 #[tokio::test]
-async fn a_field_is_found_from_what_surrounds_it() {
+async fn field_is_found_through_its_label_or_container() {
     let mut stage = Stage::start().await;
     let bodies = [
         "<label id=w>Name <input id=f></label>",
@@ -189,7 +189,7 @@ async fn a_field_is_found_from_what_surrounds_it() {
 }
 
 #[tokio::test]
-async fn a_field_that_changes_what_is_typed_is_told() {
+async fn value_that_the_field_changes_is_reported() {
     let mut stage = Stage::start().await;
     stage.show("<input id=f oninput='this.value = this.value.toUpperCase()'><input id=g maxlength=3>").await;
     let filled = stage.fill(json!({"css": "#f"}), "ada").await.expect("filled");
@@ -199,7 +199,7 @@ async fn a_field_that_changes_what_is_typed_is_told() {
 }
 
 #[tokio::test]
-async fn options_are_chosen() {
+async fn options_are_selected() {
     let mut stage = Stage::start().await;
     let page = format!("{LISTEN}<select id=f><option value=1>One<option value=2>Two<optgroup label=G disabled><option>Three</optgroup></select>
         <select id=m multiple><option>A<option>B<option>C</select><div id=x role=listbox tabindex=0>x</div>");
@@ -230,7 +230,7 @@ async fn options_are_chosen() {
 }
 
 #[tokio::test]
-async fn boxes_are_ticked_once() {
+async fn check_boxes_are_ticked_once() {
     let mut stage = Stage::start().await;
     stage
         .show(

@@ -1,4 +1,4 @@
-//! Elements in frames that the agent can read, and where frames lie.
+//! Elements in frames that the agent can read, and the positions of frames.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ const NESTED: &str = r#"<style>body{margin:0}</style><div style="height:900px"><
     </script>"#;
 
 #[tokio::test]
-async fn same_origin_frames_are_part_of_the_page() {
+async fn same_origin_frames_belong_to_the_page() {
     let mut stage = Stage::start().await;
     stage.show(NESTED).await;
     for spec in [
@@ -34,7 +34,7 @@ async fn same_origin_frames_are_part_of_the_page() {
 }
 
 #[tokio::test]
-async fn a_frame_that_goes_takes_its_refs_along() {
+async fn refs_expire_with_their_frame() {
     let mut stage = Stage::start().await;
     stage.show("<iframe id=f srcdoc='<button>In</button>'></iframe>").await;
     let key = stage.key(json!({"css": "button"})).await;
@@ -44,7 +44,7 @@ async fn a_frame_that_goes_takes_its_refs_along() {
 }
 
 #[tokio::test]
-async fn a_frame_in_the_way_is_seen() {
+async fn covering_frame_is_named() {
     let mut stage = Stage::start().await;
     stage.show("<button id=b>B</button><iframe title=Ad style='position:absolute;inset:0;width:400px;height:300px' srcdoc='<p>Buy</p>'></iframe>").await;
     let failure = stage.failure("prepare", json!({"spec": {"css": "#b"}, "timeout": 50})).await;
@@ -52,7 +52,7 @@ async fn a_frame_in_the_way_is_seen() {
 }
 
 #[tokio::test]
-async fn frames_of_other_origins_are_placed() {
+async fn cross_origin_frames_are_located() {
     let mut stage = Stage::start().await;
     stage
         .show(
@@ -60,7 +60,7 @@ async fn frames_of_other_origins_are_placed() {
             <iframe id=f sandbox style='border:2px solid;padding:10px 20px;width:200px;height:100px;transform:scale(2);transform-origin:0 0' srcdoc='<p>other</p>'></iframe>",
         )
         .await;
-    // What the engine does with the element's handle.
+    // The engine does this with the element's handle.
     stage
         .eval_in_agent("tabwire.run('nameFrame', {element: document.getElementById('f'), frame: 'F1'}), 0")
         .await;

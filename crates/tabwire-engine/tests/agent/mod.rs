@@ -1,7 +1,7 @@
-//! The page agent's acting parts on real Chromium: finding, waiting, guarding, filling, settling.
+//! The page agent's input functions on real Chromium: locating, waiting, guarding, filling, settling.
 //!
-//! The agent's functions are called as the engine calls them, in an isolated world; input is sent as the engine
-//! sends it. Pages move by themselves: no test waits for time to pass.
+//! The tests call the agent as the engine does, in an isolated world, and send the same input. Pages change by
+//! themselves; no test sleeps.
 
 mod clicking;
 mod filling;

@@ -1,11 +1,11 @@
-//! Scrolling, and saying what is at a point.
+//! Scrolling, and the element at a point.
 
 use serde_json::json;
 
 use crate::agent::stage::Stage;
 
 #[tokio::test]
-async fn pages_and_boxes_scroll() {
+async fn pages_and_containers_scroll() {
     let mut stage = Stage::start().await;
     stage
         .show(
@@ -37,7 +37,7 @@ async fn pages_and_boxes_scroll() {
 }
 
 #[tokio::test]
-async fn what_is_at_a_point_is_told() {
+async fn hit_returns_the_element_at_a_point() {
     let mut stage = Stage::start().await;
     stage.show("<style>body{margin:0}</style><button style='position:absolute;left:10px;top:10px;width:100px;height:40px'>Here</button><my-x></my-x><script>
         document.querySelector('my-x').attachShadow({mode:'open'}).innerHTML = '<a href=x style=\"position:absolute;left:200px;top:10px\">There</a>'</script>").await;

@@ -1,4 +1,4 @@
-//! The parts of the agent fit together.
+//! Checks across the agent's files.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ fn declared(line: &str) -> Option<&str> {
 }
 
 #[test]
-fn no_two_parts_use_one_name() {
+fn agent_files_declare_each_name_once() {
     let mut names = HashSet::new();
     for name in page_agent().lines().filter_map(declared) {
         assert!(names.insert(name), "`{name}` is declared twice; the second would silently win");

@@ -1,4 +1,4 @@
-//! What is said after an action, and how soon.
+//! The settle report after an action, and how soon it comes.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn click_on(stage: &mut Stage, body: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_follows_is_told() {
+async fn effects_of_a_click_are_reported() {
     let mut stage = Stage::start().await;
     let stage = &mut stage;
     let settled = click_on(stage, "<button id=b>B</button>").await;
@@ -25,7 +25,7 @@ async fn what_follows_is_told() {
     }
 }
 
-/// Ways in which pages put things off.
+/// Ways in which pages defer work.
 const SOONS: &[(&str, u32, &str)] = &[
     ("at once", 1, "done()"),
     ("promise", 1, "Promise.resolve().then(() => 0).then(done)"),
@@ -41,7 +41,7 @@ const SOONS: &[(&str, u32, &str)] = &[
 ];
 
 #[tokio::test]
-async fn focus_title_and_value_are_told() {
+async fn focus_title_and_value_are_reported() {
     let mut stage = Stage::start().await;
     let stage = &mut stage;
     let settled = click_on(
@@ -58,7 +58,7 @@ async fn focus_title_and_value_are_told() {
 }
 
 #[tokio::test]
-async fn animations_that_will_end_are_told() {
+async fn finite_animations_are_reported() {
     let mut stage = Stage::start().await;
     let stage = &mut stage;
     let panel = "<style>#p{position:absolute;left:0;top:100px;transition:left 5s, color 5s}#p.on{left:300px;color:red}
@@ -83,12 +83,12 @@ async fn changes_in_shadow_roots_and_frames_count() {
 }
 
 #[tokio::test]
-async fn where_nothing_follows_the_answer_comes_at_once() {
+async fn settle_without_effects_returns_at_once() {
     let mut stage = Stage::start().await;
     stage
         .show("<button id=b onclick='document.title = ++n'>B</button><p id=p>0</p><script>n = 0</script>")
         .await;
-    // In the agent's world and without input, so that only the settling itself is measured.
+    // In the agent's world and without input, to measure only settling.
     let times = stage
         .eval_in_agent(
             "(async () => { const times = []; for (let at = 0; at < 21; at++) { const {ok} = tabwire.run('mark', {}); const start = performance.now();
@@ -101,7 +101,7 @@ async fn where_nothing_follows_the_answer_comes_at_once() {
 }
 
 #[tokio::test]
-async fn input_that_never_comes_is_not_waited_for_long() {
+async fn settle_waits_only_briefly_for_missing_input() {
     let mut stage = Stage::start().await;
     stage.show("<button>B</button>").await;
     let marked = stage.run("mark", json!({})).await;

@@ -9,10 +9,10 @@ use tabwire_cdp::{
 };
 use tabwire_testkit::bench::BareBrowser;
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
-/// One page in a browser of its own; ends with the test.
+/// One page in its own browser; ends with the test.
 pub(crate) struct Stage {
     session: CdpSession,
     context: i64,
@@ -25,7 +25,7 @@ impl Stage {
     pub(crate) async fn start() -> Self {
         let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
         let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
-        let (source, sink) = address.connect().await.expect("the browser answers");
+        let (source, sink) = address.connect().await.expect("a connection to the browser");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
         let registry = TargetRegistry::start(&connection, TIMEOUT).await.expect("targets");
@@ -54,13 +54,13 @@ impl Stage {
         self.context = world["executionContextId"].as_i64().expect("a world");
     }
 
-    /// Sends a command and gives its response.
+    /// Sends a command and returns its response.
     pub(crate) async fn command(&self, method: &'static str, params: Value) -> Value {
-        let answer = self.session.send(method, &params, TIMEOUT).await;
-        answer.and_then(|answer| answer.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
+        let response = self.session.send(method, &params, TIMEOUT).await;
+        response.and_then(|response| response.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// Evaluates in the page's own world.
+    /// Evaluates in the page's main world.
     pub(crate) async fn eval(&self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         value_of(self.command("Runtime.evaluate", params).await)
@@ -119,7 +119,7 @@ impl Stage {
         self.call("prepare", request).await
     }
 
-    /// Sends a press and release, and asks how the page settled, all at once.
+    /// Sends press, release and `settle` without waiting in between.
     pub(crate) async fn press_at(&self, prepared: &Value) -> Value {
         let pointer = |kind: &str, clicks: u32| json!({"type": kind, "x": prepared["point"]["x"], "y": prepared["point"]["y"], "button": "left", "clickCount": clicks});
         let mut moved = pointer("mouseMoved", 0);
@@ -128,8 +128,8 @@ impl Stage {
             .map(|params| self.begin("Input.dispatchMouseEvent", &params));
         let settle = json!({"since": prepared["mark"], "after": "mouseup", "key": prepared["key"]});
         let settled = self.begin_call("settle", &settle);
-        for answer in sent {
-            answer.response().await.expect("input is taken");
+        for pending in sent {
+            pending.response().await.expect("input is accepted");
         }
         outcome_of(settled).await.expect("settles")
     }
@@ -162,8 +162,8 @@ impl Stage {
             settle["after"] = json!("beforeinput");
         }
         let settled = self.begin_call("settle", &settle);
-        for answer in sent {
-            answer.response().await.expect("input is taken");
+        for pending in sent {
+            pending.response().await.expect("input is accepted");
         }
         outcome_of(settled).await
     }
@@ -181,7 +181,7 @@ fn select_all() -> Value {
     })
 }
 
-/// A page's text as the rest of a data address.
+/// HTML, escaped for a data URL.
 fn escaped(html: &str) -> String {
     html.bytes()
         .map(|byte| match byte {
@@ -192,15 +192,15 @@ fn escaped(html: &str) -> String {
 }
 
 async fn outcome_of(pending: PendingResponse) -> Result<Value, Value> {
-    let answer: Value = pending.response().await.and_then(|answer| answer.to()).expect("an answer");
-    let outcome = value_of(answer);
+    let response: Value = pending.response().await.and_then(|response| response.to()).expect("a response");
+    let outcome = value_of(response);
     match outcome.get("failure") {
         Some(failure) => Err(failure.clone()),
         None => Ok(outcome.get("ok").cloned().unwrap_or(Value::Null)),
     }
 }
 
-fn value_of(answer: Value) -> Value {
-    assert!(answer.get("exceptionDetails").is_none(), "threw: {answer}");
-    answer["result"]["value"].clone()
+fn value_of(response: Value) -> Value {
+    assert!(response.get("exceptionDetails").is_none(), "threw: {response}");
+    response["result"]["value"].clone()
 }

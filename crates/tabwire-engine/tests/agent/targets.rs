@@ -1,4 +1,4 @@
-//! What targets name: one page at a time, and for each target the elements it must find, as `role name`.
+//! The elements that targets find, as `role name`.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn check(stage: &Stage, spec: Value, expected: &[&str]) {
 }
 
 #[tokio::test]
-async fn targets_of_every_kind() {
+async fn targets_of_every_kind_are_found() {
     let mut stage = Stage::start().await;
     plain_page(&mut stage).await;
     text(&mut stage).await;
@@ -79,7 +79,7 @@ async fn text(stage: &mut Stage) {
     check(stage, json!({"text": "seen unseen"}), &[]).await;
     check(stage, json!({"text": "alphabeta"}), &[]).await;
     check(stage, json!({"text": "in between"}), &["paragraph in between"]).await;
-    // Whole texts go before parts of texts.
+    // Matches of the whole text precede partial matches.
     stage.show("<a href=/a>Pay</a> <a href=/b>Payments</a> <a href=/c>Pay later</a>").await;
     check(stage, json!({"text": "pay"}), &["link Pay"]).await;
 }
@@ -150,7 +150,7 @@ async fn hidden_twins(stage: &mut Stage) {
     let found = stage.run("locate", json!({"spec": {"text": "account"}})).await;
     assert_eq!(found["total"], 1, "the hidden twin is left out: {found}");
     let found = stage.run("locate", json!({"spec": {"css": "p"}})).await;
-    assert_eq!(found["total"], 2, "all hidden: all are told: {found}");
+    assert_eq!(found["total"], 2, "all hidden: all are listed: {found}");
 }
 
 async fn refs(stage: &mut Stage) {
@@ -164,7 +164,7 @@ async fn refs(stage: &mut Stage) {
     assert_eq!(expired["code"], "REF_EXPIRED", "a twin is another element");
     let other = stage.failure("locate", json!({"spec": {"key": key, "document": "another"}})).await;
     assert_eq!(other["code"], "REF_EXPIRED");
-    // Taken out and put back it is the same element.
+    // An element that is removed and inserted again keeps its ref.
     let key = stage.key(json!({"css": "button"})).await;
     stage.eval("d.append(document.querySelector('button'))").await;
     check(stage, json!({"key": key}), &["button Same"]).await;

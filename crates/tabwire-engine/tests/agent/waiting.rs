@@ -13,7 +13,7 @@ async fn check(stage: &mut Stage, what: &str, body: &str, change: &str) -> Value
 }
 
 #[tokio::test]
-async fn elements_that_become_ready_are_waited_for() {
+async fn prepare_waits_until_the_element_is_ready() {
     let mut stage = Stage::start().await;
     let stage = &mut stage;
     check(stage, "late", "", "document.body.innerHTML = '<button id=b>B</button>'").await;
@@ -76,7 +76,7 @@ async fn elements_that_become_ready_are_waited_for() {
 }
 
 #[tokio::test]
-async fn a_moving_element_is_clicked_when_it_rests() {
+async fn moving_element_is_clicked_after_it_stops() {
     let mut stage = Stage::start().await;
     let stage = &mut stage;
     let sliding = "<style>@keyframes m{from{transform:translateX(0)}to{transform:translateX(400px)}}</style>
@@ -93,17 +93,17 @@ async fn a_moving_element_is_clicked_when_it_rests() {
     let never = stage.failure("prepare", json!({"spec": {"css": "#b"}, "timeout": 200})).await;
     assert_eq!(never["details"]["condition"], "still", "{never}");
     let forced = stage.run("prepare", json!({"spec": {"css": "#b"}, "timeout": 200, "force": true})).await;
-    assert!(forced["point"].is_object(), "force takes it as it is: {forced}");
+    assert!(forced["point"].is_object(), "force skips the checks: {forced}");
 }
 
 #[tokio::test]
-async fn a_page_that_draws_itself_anew_can_be_clicked_by_words_and_not_by_ref() {
+async fn rerendered_element_is_clicked_by_text_and_not_by_ref() {
     let mut stage = Stage::start().await;
     stage
         .show("<div id=d></div><script>window.clicks = 0; const draw = () => { d.innerHTML = '<button onclick=\"clicks++\">Again</button>'; requestAnimationFrame(draw); }; draw();</script>")
         .await;
     for _ in 0..5 {
-        // Pressed and let go on two different elements, a press is no click; that it arrived is what counts.
+        // A press and release on two different elements is no click, so check only that the press arrived.
         stage.click(json!({"text": "Again"})).await;
     }
     let key = stage.run("locate", json!({"spec": {"text": "Again"}})).await["matches"][0]["key"].clone();
@@ -113,7 +113,7 @@ async fn a_page_that_draws_itself_anew_can_be_clicked_by_words_and_not_by_ref() 
 }
 
 #[tokio::test]
-async fn states_are_waited_for() {
+async fn wait_for_waits_for_element_states() {
     let mut stage = Stage::start().await;
     let stage = &mut stage;
     for (body, change, spec, state) in STATES {
@@ -149,16 +149,16 @@ const STATES: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn a_page_that_never_rests_does_not_starve_the_wait() {
+async fn wait_ends_on_a_constantly_changing_page() {
     let mut stage = Stage::start().await;
     stage.show("<div id=d></div><script>setInterval(() => { d.innerHTML = '<i>' + Math.random() + '</i>' }, 0)</script><button id=b disabled>B</button>").await;
     stage.eval("setTimeout(() => b.disabled = false, 100), 0").await;
     let settled = stage.click(json!({"css": "#b"})).await;
-    assert_eq!(settled["mutating"], true, "it is told that the page goes on changing: {settled}");
+    assert_eq!(settled["mutating"], true, "the page is still changing: {settled}");
 }
 
 #[tokio::test]
-async fn a_wait_that_is_called_off_ends_and_others_go_on() {
+async fn cancelled_wait_ends_and_others_continue() {
     let mut stage = Stage::start().await;
     stage.show("<p>nothing to wait for</p><button id=b disabled>never</button>").await;
     let waiting = r##"(async () => {

@@ -1,11 +1,11 @@
-//! Things without a role that can be acted on all the same.
+//! Elements without a role that can be clicked.
 
 use serde_json::json;
 
 use crate::snapshot::stage::Stage;
 
 #[tokio::test]
-async fn whatever_can_be_acted_on_is_told() {
+async fn clickable_elements_without_a_role_are_listed() {
     let stage = Stage::with(
         r#"<div onclick="1">Handler</div><div style="cursor:pointer"><span>Pointer</span></div><div tabindex=0>Focusable</div>
         <div draggable=true>Draggable</div><div contenteditable>Editable</div><p>Plain</p><div tabindex=-1>Not by keyboard</div>
@@ -34,7 +34,7 @@ checkbox "Agree""#;
 }
 
 #[tokio::test]
-async fn they_are_told_in_frames_and_shadow_roots_too() {
+async fn clickable_elements_in_frames_and_shadow_roots_are_listed() {
     let stage = Stage::with(
         r#"<iframe title=F srcdoc="<div onclick=1>In a frame</div><div id=h></div><script>h.attachShadow({mode:'open'}).innerHTML='<div style=cursor:pointer>In a shadow in a frame</div>'</script>"></iframe>
         <div id=h></div><script>h.attachShadow({mode:'open'}).innerHTML='<div style=cursor:pointer>In a shadow</div><slot></slot>'; h.innerHTML='<span tabindex=0>Slotted</span>'</script>"#,
@@ -46,7 +46,7 @@ async fn they_are_told_in_frames_and_shadow_roots_too() {
 }
 
 #[tokio::test]
-async fn controls_that_cannot_be_seen_are_marked() {
+async fn invisible_controls_are_marked() {
     let stage = Stage::with(
         r#"<button style="opacity:0">Shown when hovered</button><a href="http://shop.example/" style="position:absolute;left:-9999px">Skip</a>
         <input type=checkbox id=c style="opacity:0"><label for=c>Styled</label><div style="height:0;overflow:hidden"><button>Folded away</button></div>"#,

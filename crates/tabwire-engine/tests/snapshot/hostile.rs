@@ -1,11 +1,11 @@
-//! Pages that want to be told otherwise than they look, or not to end, or to know that they are read.
+//! Hostile pages: hidden text, endless depth, and pages that try to detect a snapshot.
 
 use serde_json::json;
 
 use crate::snapshot::stage::Stage;
 
 #[tokio::test]
-async fn t29_what_nobody_sees_is_not_told() {
+async fn t29_invisible_text_is_not_in_the_snapshot() {
     let stage = Stage::at("/hostile/hidden").await;
     let source = stage.eval("document.documentElement.outerHTML").await;
     let source = source.as_str().expect("text");
@@ -17,17 +17,17 @@ async fn t29_what_nobody_sees_is_not_told() {
     assert!(words.len() > 15, "{words:?}");
     for options in [json!({}), json!({"full": true})] {
         let page = stage.snapshot(options.clone()).await;
-        let told = page.0.to_string();
-        assert!(!told.contains("CANARY"), "{options}:\n{}", page.outline());
-        // A label that is spoken takes the place of the text below it.
+        let snapshot = page.0.to_string();
+        assert!(!snapshot.contains("CANARY"), "{options}:\n{}", page.outline());
+        // An aria-label replaces the element's text.
         for word in words.iter().filter(|word| !word.contains("label-text")) {
-            assert!(told.contains(word), "{word} with {options} in\n{}", page.outline());
+            assert!(snapshot.contains(word), "{word} with {options} in\n{}", page.outline());
         }
     }
 }
 
 #[tokio::test]
-async fn t29_names_leave_out_what_is_hidden_in_them() {
+async fn t29_names_exclude_hidden_text() {
     let stage = Stage::with(
         r#"<button>Pay <span style="opacity:0">CANARY one</span></button><a href="http://shop.example/">Home <i style="color:white">CANARY two</i></a>
         <h2>News<span style="font-size:0">CANARY three</span></h2><div style="transform:scale(0)"><p>CANARY four</p></div><p class=s style="position:absolute;width:1px;height:1px;overflow:hidden">Said aloud</p>"#,
@@ -43,11 +43,11 @@ text "Said aloud" {"concealed":"screen-reader-only"}"#;
 }
 
 #[tokio::test]
-async fn f16_odd_characters_and_endless_depth_are_survived() {
+async fn f16_odd_characters_and_deep_nesting_do_not_break_snapshots() {
     let mut stage = Stage::at("/hostile/surrogates").await;
     let page = stage.snapshot(json!({})).await;
     assert!(page.0.to_string().contains("Whole 😀 pair"), "{}", page.outline());
-    // The deepest last: Chromium has died of leaving it.
+    // The deepest page comes last: Chromium can crash when it navigates away from it.
     for kind in ["&kind=list", "&kind=shadow", ""] {
         stage.open(&format!("/hostile/depth?depth=10000{kind}")).await;
         let page = stage.snapshot(json!({})).await;
@@ -56,7 +56,7 @@ async fn f16_odd_characters_and_endless_depth_are_survived() {
 }
 
 #[tokio::test]
-async fn a_page_cannot_tell_that_it_is_read() {
+async fn page_cannot_detect_a_snapshot() {
     let stage = Stage::at("/hostile/watch").await;
     stage.eval("arm()").await;
     let quiet = stage.eval("report()").await;

@@ -1,4 +1,4 @@
-//! Long lists and tables: a stretch around the viewport, how much is left, and how to go on.
+//! Long lists and tables: the rows around the viewport, the count of the others, and how to continue.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ fn first_and_last<'a>(page: &'a Walked, role: &str) -> (&'a str, &'a str) {
 }
 
 #[tokio::test]
-async fn a_table_of_ten_thousand_rows_is_short() {
+async fn table_with_10000_rows_is_cut() {
     let mut stage = Stage::at("/table?rows=10000").await;
     let page = stage.snapshot(json!({})).await;
     assert_eq!(page.find("table", "People")[4]["rows"], 10_000);
@@ -27,21 +27,21 @@ async fn a_table_of_ten_thousand_rows_is_short() {
     assert_eq!(page.names("columnheader").len(), 5, "the header is always there");
     let (above, below) = (page.more("above").expect("above"), page.more("below").expect("below"));
     let shown = page.names("button").len() as u64;
-    let told = above["above"].as_u64().expect("a count") + below["below"].as_u64().expect("a count");
-    assert_eq!(told + shown, 10_000);
+    let omitted = above["above"].as_u64().expect("a count") + below["below"].as_u64().expect("a count");
+    assert_eq!(omitted + shown, 10_000);
 
     let next = stage.snapshot(json!({"within": below["key"], "from": below["from"]})).await;
     assert_eq!(first_and_last(&next, "button").0, format!("Open {}", below["from"]));
-    assert!(next.names("button").len() > 50, "when asked for, more is shown at once");
+    assert!(next.names("button").len() > 50, "an explicit request shows more at once");
 
     stage.open("/table?rows=20").await;
     let page = stage.snapshot(json!({})).await;
-    assert_eq!(page.names("button").len(), 20, "a short one is whole");
+    assert_eq!(page.names("button").len(), 20, "a short table is complete");
     assert!(page.more("below").is_none());
 }
 
 #[tokio::test]
-async fn lists_of_every_kind_are_cut_around_the_viewport() {
+async fn long_lists_are_cut_around_the_viewport() {
     let mut stage = Stage::start().await;
     let items = |tag: &str, style: &str| -> String {
         (0..3_000)
@@ -79,7 +79,7 @@ async fn lists_of_every_kind_are_cut_around_the_viewport() {
 }
 
 #[tokio::test]
-async fn children_out_of_order_are_found_where_they_are() {
+async fn children_in_visual_disorder_are_found_by_position() {
     let items: String = (0..1_000)
         .map(|number| {
             let place = (number * 377) % 1_000;
@@ -94,5 +94,5 @@ async fn children_out_of_order_are_found_where_they_are() {
     let page = stage.snapshot(json!({})).await;
     let near =
         page.nodes().iter().filter(|node| node[1] == "button" && node[4].get("remoteness").is_none()).count();
-    assert!(near > 0, "something in view is told:\n{}", page.outline());
+    assert!(near > 0, "something in view is listed:\n{}", page.outline());
 }

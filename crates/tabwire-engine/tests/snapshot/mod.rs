@@ -1,7 +1,7 @@
-//! The page agent's walk on real Chromium: what is in a snapshot, what is left out, and what it costs a page.
+//! The page agent's walk on real Chromium: what a snapshot contains and omits.
 //!
-//! The agent is called as the engine calls it, in an isolated world. How its responses become lines is tested where the
-//! lines are written.
+//! The tests call the agent as the engine does, in an isolated world. Tests of the snapshot's text are in
+//! `src/snapshot`.
 
 mod actable;
 mod hostile;

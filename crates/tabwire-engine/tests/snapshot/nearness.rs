@@ -1,4 +1,4 @@
-//! The budget: what is nearest to the viewport comes first.
+//! The size budget: elements nearest to the viewport come first.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn sections(count: u32) -> String {
 }
 
 #[tokio::test]
-async fn what_is_in_view_comes_before_what_is_far() {
+async fn elements_in_view_come_first() {
     let stage = Stage::with(&format!("<h1>Top</h1>{}<footer>The end</footer>", sections(200))).await;
     let page = stage.snapshot(json!({"budget": 2_000})).await;
     assert!(page.names("heading").contains(&"Section 0"));
@@ -27,12 +27,12 @@ async fn what_is_in_view_comes_before_what_is_far() {
     assert!(headings.contains(&"Section 150") && headings.contains(&"Section 152"), "{}", page.outline());
     assert!(!headings.contains(&"Section 10"), "{}", page.outline());
     let full = stage.snapshot(json!({"budget": 2_000, "full": true})).await;
-    assert_eq!(full.names("button").len(), 200, "unless everything is asked for");
+    assert_eq!(full.names("button").len(), 200, "`full` lists everything");
     assert_eq!(full.0["left"]["spent"], false);
 }
 
 #[tokio::test]
-async fn what_lies_over_the_page_is_in_view_wherever_it_is_written() {
+async fn overlays_count_as_in_view() {
     let box_at = |wrapper: &str| {
         format!(
             "<main>{}</main><div style='{wrapper}'><div style='position:fixed;inset:100px;background:white'><button>Accept cookies</button></div></div>",

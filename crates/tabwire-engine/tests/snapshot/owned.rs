@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::snapshot::stage::Stage;
 
 #[tokio::test]
-async fn what_is_owned_stands_under_its_owner_once() {
+async fn owned_elements_appear_once_below_their_owner() {
     let stage = Stage::with(
         r#"<div role="menu" aria-owns="m1 m2" aria-label="M"></div><div><div role="menuitem" id="m1">One</div></div><div role="menuitem" id="m2">Two</div>
         <ul aria-label="L" aria-owns="far"><li>First</li></ul><main><div id="far" role="listitem">Far</div><button>Last</button></main>
@@ -31,7 +31,7 @@ group "P"
 }
 
 #[tokio::test]
-async fn nothing_is_lost_to_an_owner_that_does_not_show_it() {
+async fn elements_with_a_hidden_owner_are_still_listed() {
     let stage = Stage::with(
         r#"<input role="combobox" aria-label="City" aria-owns="list"><div role="listbox" id="list" aria-label="Cities"><div role="option">Oslo</div></div>
         <div style="display:none" aria-owns="kept"></div><p id="kept">Kept</p><button aria-owns="beside">Save</button><a href="http://shop.example/" id="beside">Beside</a>
@@ -43,7 +43,7 @@ async fn nothing_is_lost_to_an_owner_that_does_not_show_it() {
     assert_eq!(page.names("text"), ["Kept"], "{}", page.outline());
     assert_eq!(page.names("link"), ["Beside"], "{}", page.outline());
     assert_eq!(page.names("button").len(), 2, "{}", page.outline());
-    // Whoever looks into the part that it is written in sees it there.
+    // A snapshot of the part that contains it in the markup shows it there.
     let page = stage.snapshot(json!({"full": true})).await;
     let part = page.key("group", "Outside");
     let inside = stage.snapshot(json!({"within": part})).await;

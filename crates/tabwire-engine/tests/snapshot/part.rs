@@ -1,4 +1,4 @@
-//! Snapshots of a part of a page: of an element, of some levels, of what can be acted on.
+//! Snapshots of a part of a page: one element, some levels, or interactive elements.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ const PAGE: &str = r#"<main><h1>Cart</h1><p>Two things</p><section aria-label=Th
     <section aria-label=Pay><label>Card <input></label><button>Pay</button></section></main>"#;
 
 #[tokio::test]
-async fn a_part_of_a_page_can_be_looked_into() {
+async fn snapshot_of_one_element_shows_its_content() {
     let stage = Stage::with(PAGE).await;
     let page = stage.snapshot(json!({})).await;
     let within = page.key("region", "Pay");
@@ -23,7 +23,7 @@ async fn a_part_of_a_page_can_be_looked_into() {
 }
 
 #[tokio::test]
-async fn levels_and_selection_can_be_chosen() {
+async fn depth_and_interactive_limit_the_snapshot() {
     let stage = Stage::with(PAGE).await;
     let shallow = stage.snapshot(json!({"depth": 1})).await;
     let expected = r#"
@@ -48,7 +48,7 @@ main
 }
 
 #[tokio::test]
-async fn closed_lists_are_opened_by_looking_into_them() {
+async fn snapshot_within_a_closed_select_lists_its_options() {
     let options: String = (1..=30).map(|number| format!("<option>City {number}")).collect();
     let stage = Stage::with(&format!("<select aria-label=City>{options}</select>")).await;
     let page = stage.snapshot(json!({})).await;

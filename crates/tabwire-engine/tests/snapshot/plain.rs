@@ -1,13 +1,12 @@
-//! Plain things are told with few questions; what is told of them must be what the long way tells.
+//! Simple elements take a fast path in the page agent. It must give the same nodes as the full path.
 //!
-//! Every page is shown twice: as it is, and with an attribute on every thing that means nothing but keeps it from being
-//! taken for plain.
+//! Every page is shown twice: unchanged, and with a meaningless attribute on every element that disables the fast path.
 
 use serde_json::{Value, json};
 
 use crate::snapshot::stage::Stage;
 
-/// Ways to look, and ways not to be seen.
+/// Styles of visible and hidden elements.
 const STYLES: &[&str] = &[
     "",
     "display:none",
@@ -47,14 +46,14 @@ const STYLES: &[&str] = &[
     "pointer-events:none",
 ];
 
-/// What may be plain; `NAME` is distinguished, `MARK` is where the attribute goes.
-const THINGS: &[&str] = &[
+/// Elements that may take the fast path. `NAME` is replaced by a unique name, `MARK` by the attribute.
+const ELEMENTS: &[&str] = &[
     "<a href=/NAME style='STYLE' MARK>link NAME</a>",
     "<button style='STYLE' MARK>\n  button  NAME\n</button>",
     "<h3 style='STYLE' MARK>heading NAME</h3>",
 ];
 
-/// What stands in different places and says different things of itself.
+/// Elements in various places and with various attributes.
 const PLACES: &str = "
     <a MARK>nowhere</a> <a href='' MARK>here</a> <a href='//other.example/x' MARK>away</a> <a href='/a\tb' MARK>odd</a>
     <a href=/blank MARK> </a> <a href=/nbsp MARK>&nbsp;</a> <a href=/empty MARK></a> <button MARK></button>
@@ -84,8 +83,8 @@ const PLACES: &str = "
 fn everything() -> String {
     let mut page = String::new();
     for (place, style) in STYLES.iter().enumerate() {
-        for (kind, thing) in THINGS.iter().enumerate() {
-            page.push_str(&thing.replace("STYLE", style).replace("NAME", &format!("{place}-{kind}")));
+        for (kind, element) in ELEMENTS.iter().enumerate() {
+            page.push_str(&element.replace("STYLE", style).replace("NAME", &format!("{place}-{kind}")));
         }
     }
     page + PLACES
@@ -109,24 +108,24 @@ async fn check(stage: &mut Stage, page: &str) {
 }
 
 #[tokio::test]
-async fn plain_things_are_told_as_the_long_way_tells_them() {
+async fn fast_path_gives_the_same_nodes_as_the_full_path() {
     let mut stage = Stage::start().await;
     check(&mut stage, &everything()).await;
 }
 
 #[tokio::test]
-async fn what_a_page_says_of_all_its_things_counts_for_plain_ones() {
+async fn page_wide_styles_and_dialogs_apply_to_the_fast_path() {
     let mut stage = Stage::start().await;
-    let things = "<h1 MARK>Top</h1><a href=/a MARK>one</a><button MARK>two</button><h2 MARK>three</h2><a href=/b MARK>four</a>";
+    let elements = "<h1 MARK>Top</h1><a href=/a MARK>one</a><button MARK>two</button><h2 MARK>three</h2><a href=/b MARK>four</a>";
     for around in [
-        format!("<div aria-disabled=true>{things}</div>{things}"),
-        format!("<style>a::before{{content:'generated '}} .x::after{{content:'!'}}</style>{things}"),
-        format!("<style>* {{text-transform:uppercase}} h2 {{interactivity:inert}}</style>{things}"),
-        format!("<style>button:nth-child(3) {{color:rgb(250,250,250);background:white}}</style>{things}"),
-        format!("{things}<dialog id=d>{things}</dialog><script>d.showModal()</script>"),
-        format!("{things}<div role=dialog aria-modal=true>{things}</div>"),
-        format!("<body style='background:#000;color:#000'>{things}"),
-        format!("<iframe srcdoc=\"{}\"></iframe>{things}", things.replace('"', "'")),
+        format!("<div aria-disabled=true>{elements}</div>{elements}"),
+        format!("<style>a::before{{content:'generated '}} .x::after{{content:'!'}}</style>{elements}"),
+        format!("<style>* {{text-transform:uppercase}} h2 {{interactivity:inert}}</style>{elements}"),
+        format!("<style>button:nth-child(3) {{color:rgb(250,250,250);background:white}}</style>{elements}"),
+        format!("{elements}<dialog id=d>{elements}</dialog><script>d.showModal()</script>"),
+        format!("{elements}<div role=dialog aria-modal=true>{elements}</div>"),
+        format!("<body style='background:#000;color:#000'>{elements}"),
+        format!("<iframe srcdoc=\"{}\"></iframe>{elements}", elements.replace('"', "'")),
     ] {
         check(&mut stage, &around).await;
     }

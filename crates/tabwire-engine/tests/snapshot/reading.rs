@@ -1,11 +1,11 @@
-//! What ordinary pages look like in a snapshot.
+//! Snapshots of ordinary pages.
 
 use serde_json::json;
 
 use crate::snapshot::stage::Stage;
 
 #[tokio::test]
-async fn pages_come_out_as_people_would_tell_them() {
+async fn ordinary_page_snapshot_has_expected_lines() {
     let stage = Stage::with(
         r#"<title>Shop</title>
         <header><nav aria-label=Main><ul><li><a href="http://shop.example/">Home</a><li><a href="http://shop.example/docs">Docs</a></ul></nav></header>
@@ -56,7 +56,7 @@ main
 }
 
 #[tokio::test]
-async fn the_bench_page_is_complete() {
+async fn bench_page_snapshot_is_complete() {
     let stage = Stage::at("/bench").await;
     let page = stage.snapshot(json!({})).await;
     let counts = ["heading", "link", "button"].map(|role| page.names(role).len());
@@ -67,7 +67,7 @@ async fn the_bench_page_is_complete() {
 }
 
 #[tokio::test]
-async fn shadow_roots_and_readable_frames_are_part_of_the_page() {
+async fn snapshot_includes_shadow_roots_and_readable_frames() {
     let mut stage = Stage::at("/shadow").await;
     let page = stage.snapshot(json!({})).await;
     assert_eq!(page.names("textbox"), ["E-mail", "Slotted nickname", "Street", "City"], "{}", page.outline());
@@ -77,11 +77,11 @@ async fn shadow_roots_and_readable_frames_are_part_of_the_page() {
         assert!(page.names("button").contains(&name), "{name} in\n{}", page.outline());
     }
     let other = page.find("iframe", "Other site");
-    assert_eq!(other[4]["frame"], "", "whoever knows which frame it is may put it there");
+    assert_eq!(other[4]["frame"], "", "the engine fills in the frame");
 }
 
 #[tokio::test]
-async fn an_open_modal_dialog_is_all_there_is() {
+async fn open_modal_dialog_hides_the_rest_of_the_page() {
     let stage = Stage::with(
         "<h1>Page</h1><button>Behind</button><dialog id=d aria-label=Sure><button>Yes</button></dialog><script>d.showModal()</script>",
     )
@@ -99,7 +99,7 @@ async fn an_open_modal_dialog_is_all_there_is() {
 }
 
 #[tokio::test]
-async fn elements_keep_their_keys() {
+async fn elements_keep_their_keys_between_snapshots() {
     let stage = Stage::with("<button id=a>A</button><button>B</button>").await;
     let before = stage.snapshot(json!({})).await;
     stage.eval("a.before(document.createElement('hr')); a.textContent = 'C'; document.body.append(a)").await;

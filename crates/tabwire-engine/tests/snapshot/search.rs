@@ -1,11 +1,11 @@
-//! Everything on a page in portions, for searching.
+//! The page agent's `find`: all nodes of a page in portions.
 
 use serde_json::{Value, json};
 
 use crate::snapshot::stage::Stage;
 
 #[tokio::test]
-async fn portions_make_up_the_whole_page() {
+async fn portions_add_up_to_the_whole_page() {
     let stage = Stage::at("/rows?count=600").await;
     let whole = stage.call("find", json!({})).await.expect("all");
     let all = whole["nodes"].as_array().expect("nodes").clone();
@@ -20,11 +20,7 @@ async fn portions_make_up_the_whole_page() {
         let above = usize::try_from(portion["above"].as_u64().expect("a count")).expect("small");
         let nodes = portion["nodes"].as_array().expect("nodes");
         let depths: Vec<u64> = nodes[..above].iter().filter_map(|node| node[0].as_u64()).collect();
-        assert_eq!(
-            depths,
-            (0..depths.len() as u64).collect::<Vec<u64>>(),
-            "what it stands in, outermost first"
-        );
+        assert_eq!(depths, (0..depths.len() as u64).collect::<Vec<u64>>(), "its ancestors, outermost first");
         gathered.extend_from_slice(&nodes[above..]);
         from = portion["next"].clone();
         portions += 1;
@@ -34,7 +30,7 @@ async fn portions_make_up_the_whole_page() {
 }
 
 #[tokio::test]
-async fn with_words_only_rows_that_may_have_them_are_walked() {
+async fn search_with_words_walks_only_rows_that_may_match() {
     let mut stage = Stage::at("/table?rows=10000").await;
     let found = stage.call("find", json!({"words": ["open", "4711"]})).await.expect("found");
     let nodes = found["nodes"].as_array().expect("nodes");
@@ -43,7 +39,7 @@ async fn with_words_only_rows_that_may_have_them_are_walked() {
     let found = stage.call("find", json!({"words": ["open"]})).await.expect("found");
     let buttons = found["nodes"].as_array().into_iter().flatten().filter(|node| node[1] == "button").count();
     assert_eq!(found["uncounted"].as_u64().map(|more| more + buttons as u64), Some(10_000));
-    // What is not in a row's own markup counts too: values, labels, CSS, shadow roots, addresses.
+    // Text that is not in a row's own markup counts too: values, labels, CSS, shadow roots, URLs.
     let rows: String = (0..100).map(|row| format!("<li>Row {row}</li>")).collect();
     let special = r#"<li class=g>One</li><li><input aria-label=Field></li><li><label for=far>Quito</label></li><li><input id=far></li>
         <li><b aria-labelledby=name>Two</b></li><li id=host></li><li>Pa<b>ri</b>s</li><li><img alt="Turin"> by night</li><li><a href="x/../wanted">Go</a></li>"#;

@@ -9,13 +9,13 @@ use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Two browsers at once: more only make each other slow.
+/// Two browsers at once; more only slow each other down.
 static PLACES: Semaphore = Semaphore::const_new(2);
 
-/// One page in a browser of its own, 800 by 600; ends with the test.
+/// One page in its own browser, 800 by 600; ends with the test.
 pub(crate) struct Stage {
     session: CdpSession,
     site: Site,
@@ -31,7 +31,7 @@ impl Stage {
         let place = PLACES.acquire().await.expect("never closed");
         let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
         let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
-        let (source, sink) = address.connect().await.expect("the browser answers");
+        let (source, sink) = address.connect().await.expect("a connection to the browser");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
         let registry = TargetRegistry::start(&connection, TIMEOUT).await.expect("targets");
@@ -88,7 +88,7 @@ impl Stage {
         response.and_then(|response| response.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// Evaluates in the page's own world.
+    /// Evaluates in the page's main world.
     pub(crate) async fn eval(&self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let response = self.command("Runtime.evaluate", params).await;
@@ -96,7 +96,7 @@ impl Stage {
         response["result"]["value"].clone()
     }
 
-    /// Calls a function of the agent: its response as data, or its failure.
+    /// Calls a function of the agent and returns its result or its failure.
     pub(crate) async fn call(&self, function: &str, argument: Value) -> Result<Value, Value> {
         let expression = format!("tabwire.run({}, {argument})", json!(function));
         let params = json!({"expression": expression, "returnByValue": true, "contextId": self.world});
@@ -116,7 +116,7 @@ impl Stage {
     }
 }
 
-/// A response whose nodes are `[depth, role, name, key, extra]`, with what the agent tells by its place given by name.
+/// A response with nodes as `[depth, role, name, key, extra]`: positional fields become members of `extra`.
 fn with_whole_nodes(mut response: Value) -> Value {
     for node in response["nodes"].as_array_mut().into_iter().flatten() {
         let entry = node.as_array_mut().expect("an entry");
@@ -136,7 +136,7 @@ fn with_whole_nodes(mut response: Value) -> Value {
     response
 }
 
-/// What a walk answered.
+/// The result of a walk.
 #[derive(Debug)]
 pub(crate) struct Walked(pub(crate) Value);
 
@@ -168,7 +168,7 @@ impl Walked {
         self.find(role, name)[3].as_u64().expect("a key")
     }
 
-    /// What was left out: above, below or inside.
+    /// The count of omitted nodes: above, below or inside.
     pub(crate) fn more(&self, side: &str) -> Option<&Value> {
         self.nodes().iter().map(|node| &node[4]["more"]).find(|more| more.get(side).is_some())
     }

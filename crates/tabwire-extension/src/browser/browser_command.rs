@@ -1,4 +1,5 @@
-//! Browser-level commands. Chrome gives extensions no browser session, so they are answered from state or mapped to tabs.
+//! Browser-level commands. Chrome gives extensions no browser session, so the emulated browser responds from
+//! its state or maps them to tabs.
 
 use serde_json::{Value, json};
 use tabwire_api::{CdpSessionId, ErrorCode};

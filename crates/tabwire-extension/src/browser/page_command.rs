@@ -1,5 +1,5 @@
-//! Commands on pages: recorded until the debugger is needed, answered here because Chrome has one session for all clients,
-//! or forwarded.
+//! Commands on pages: recorded until the debugger is needed, handled here where clients share Chrome's one
+//! session, or forwarded.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the user does in the extension's popup and options: answers approvals, revokes grants.
+//! The user's clicks in the extension's popup and options: answers to approvals, revoked grants.
 
 use serde::Deserialize;
 
@@ -32,7 +32,7 @@ struct Frame {
 }
 
 impl UserMessage {
-    /// Reads a message of the extension; none when it is about something else.
+    /// Reads a message of the extension; none when it is not a user message.
     #[must_use]
     pub fn find(frame: &[u8]) -> Option<Self> {
         if !frame.starts_with(MESSAGE_PREFIX) {

@@ -70,7 +70,7 @@ impl SetupReplay {
             || ALSO_REPLAYED.contains(&method)
     }
 
-    /// Records a command that was answered or forwarded.
+    /// Records a command that was forwarded or got its response here.
     pub(crate) fn record(&mut self, command: &Command, params: &Value, script: Option<&str>) {
         let method = command.method.as_str();
         if let Some(domain) = method.strip_suffix(".disable") {

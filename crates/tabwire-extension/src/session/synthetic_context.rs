@@ -1,4 +1,4 @@
-//! Execution contexts that a client was told of before the debugger was attached to its tab.
+//! Execution contexts that a client received before the debugger was attached to its tab.
 //!
 //! Clients wait for a page's contexts before they send anything else, so an unattached tab reports the contexts that it is
 //! certain to have: the page's default one and the isolated worlds that the client created. Each has an id that Chrome

@@ -86,7 +86,7 @@ impl Tab {
         matches!(self.state, TabState::Detached)
     }
 
-    /// A loader id that stands in for the real one, which is unknown without the debugger.
+    /// A synthetic loader id: the real one is unknown without the debugger.
     pub(crate) fn loader(&self) -> String {
         format!("{}.{}", self.description.target, self.loads)
     }

@@ -1,4 +1,4 @@
-//! What becomes of commands and sessions when the line breaks, the user cancels, or a tab goes.
+//! Commands and sessions when the connection breaks, the user cancels, or a tab is closed.
 
 use serde_json::json;
 
@@ -7,107 +7,112 @@ use tabwire_extension::BrowserStats;
 use crate::stage::{Stage, present, tab};
 
 #[test]
-fn a_broken_line_leaves_outcomes_unknown_and_sessions_in_place() {
+fn broken_connection_means_unknown_outcome_and_keeps_sessions() {
     let mut stage = Stage::with_tabs(2);
     let (root, session) = stage.working();
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
     stage.browser.extension_disconnected();
     stage.collect();
-    assert_eq!(stage.answer(id).expect("an answer")["error"]["data"], "OUTCOME_UNKNOWN");
-    let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
-    assert_eq!(answer["error"]["data"], "EXTENSION_DISCONNECTED", "said at once, not after a timeout");
+    assert_eq!(stage.response(id).expect("a response")["error"]["data"], "OUTCOME_UNKNOWN");
+    let response = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(response["error"]["data"], "EXTENSION_DISCONNECTED", "reported at once, not after a timeout");
     let waiting = stage.on_tab(&root, "T2");
-    let answer = stage.call(Some(&waiting), "Runtime.evaluate", json!({}));
-    assert_eq!(answer["error"]["data"], "EXTENSION_DISCONNECTED");
+    let response = stage.call(Some(&waiting), "Runtime.evaluate", json!({}));
+    assert_eq!(response["error"]["data"], "EXTENSION_DISCONNECTED");
 
     let tabs = || vec![tab(1, "https://a.example/"), tab(2, "https://a.example/")];
     stage.browser.extension_reconnected(&present(tabs(), &[1]));
     stage.collect();
     stage.events();
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
-    let asked = stage.asked();
+    let asked = stage.requests();
     assert_eq!(asked.last().map(String::as_str), Some("send Runtime.evaluate"), "{asked:?}");
-    assert!(!asked.contains(&"attach".to_owned()), "attachments outlive the worker");
-    stage.does_all();
-    assert!(stage.answer(id).is_some());
+    assert!(!asked.contains(&"attach".to_owned()), "debuggers stay attached when the worker stops");
+    stage.respond_all();
+    assert!(stage.response(id).is_some());
 }
 
 #[test]
-fn what_did_not_survive_is_told_as_ended() {
+fn lost_sessions_are_reported_as_detached() {
     let mut stage = Stage::with_tabs(2);
     let (root, session) = stage.working();
     stage.browser.extension_disconnected();
     stage.browser.extension_reconnected(&present(vec![tab(1, "https://a.example/")], &[]));
     stage.collect();
     assert_eq!(stage.events(), [format!("Target.detachedFromTarget {root}")]);
-    let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
-    assert_eq!(answer["error"]["code"], -32001);
+    let response = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(response["error"]["code"], -32001);
     assert_eq!(stage.browser.stats().tabs, 1);
 }
 
 #[test]
-fn a_cancelled_bar_ends_the_sessions_and_asks_for_nothing_again() {
+fn cancelled_debugging_bar_ends_sessions_without_reattaching() {
     let mut stage = Stage::with_tabs(1);
     let (root, session) = stage.working();
-    stage.tells("detached", json!({"tab": 1, "reason": "canceled_by_user"}));
+    stage.extension_event("detached", json!({"tab": 1, "reason": "canceled_by_user"}));
     assert_eq!(stage.events(), [format!("Target.detachedFromTarget {root}")]);
-    stage.tells("tab_removed", json!({"tab": 1}));
-    assert_eq!(stage.asked(), Vec::<String>::new());
-    let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
-    assert_eq!(answer["error"]["code"], -32001);
+    stage.extension_event("tab_removed", json!({"tab": 1}));
+    assert_eq!(stage.requests(), Vec::<String>::new());
+    let response = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(response["error"]["code"], -32001);
     assert_eq!(
         stage.browser.stats(),
         BrowserStats { attaches: 1, ..BrowserStats::default() },
-        "nothing is left of it"
+        "no state is left"
     );
 }
 
 #[test]
-fn a_tab_that_closes_while_it_is_being_attached_answers_who_waits() {
+fn tab_closed_during_attach_fails_queued_commands() {
     let mut stage = Stage::with_tabs(1);
     let root = stage.root();
     let session = stage.on_tab(&root, "T1");
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
-    stage.tells("tab_removed", json!({"tab": 1}));
-    assert!(stage.answer(id).expect("an answer")["error"].is_object());
-    stage.refuses("TAB_NOT_FOUND", "This tab is gone.");
+    stage.extension_event("tab_removed", json!({"tab": 1}));
+    assert!(stage.response(id).expect("a response")["error"].is_object());
+    stage.respond_error("TAB_NOT_FOUND", "This tab is gone.");
     assert_eq!(stage.browser.stats(), BrowserStats { attaches: 1, ..BrowserStats::default() });
 }
 
 #[test]
-fn errors_of_the_browser_keep_their_number_and_ours_their_code() {
+fn chrome_errors_keep_their_number_and_tabwire_errors_their_code() {
     let mut stage = Stage::with_tabs(1);
     let (_, session) = stage.working();
     let id = stage.send(Some(&session), "Page.navigate", json!({}));
-    let asked = stage.asked().len();
+    let asked = stage.requests().len();
     assert_eq!(asked, 1);
-    stage.refuses("CDP_ERROR", "Cannot navigate to invalid URL");
-    let answer = stage.answer(id).expect("an answer");
-    assert_eq!((answer["error"]["code"].as_i64(), answer["error"].get("data")), (Some(-32000), None));
+    stage.respond_error("CDP_ERROR", "Cannot navigate to invalid URL");
+    let response = stage.response(id).expect("a response");
+    assert_eq!((response["error"]["code"].as_i64(), response["error"].get("data")), (Some(-32000), None));
 }
 
 #[test]
-fn f08_a_tab_that_was_attached_again_goes_on_with_what_was_set_up() {
+fn f08_reattached_tab_keeps_its_setup() {
     let mut stage = Stage::with_tabs(1);
     let (_, session) = stage.working();
     stage.send(Some(&session), "Page.enable", json!({}));
     stage.send(Some(&session), "Runtime.enable", json!({}));
-    stage.does_all();
+    stage.respond_all();
     stage.events();
     let tree = json!({"frame": {"id": "T1", "url": "https://a.example/"}});
-    stage.tells("reattached", json!({"tab": 1, "frameTree": tree}));
-    let told = ["Runtime.executionContextsCleared", "Page.frameNavigated", "Runtime.executionContextCreated"];
-    assert_eq!(stage.events(), told.map(|method| format!("{method} {session}")), "its page began anew");
-    assert_eq!(stage.asked(), ["send Page.enable", "send Runtime.enable", "settle"]);
+    stage.extension_event("reattached", json!({"tab": 1, "frameTree": tree}));
+    let expected =
+        ["Runtime.executionContextsCleared", "Page.frameNavigated", "Runtime.executionContextCreated"];
+    assert_eq!(
+        stage.events(),
+        expected.map(|method| format!("{method} {session}")),
+        "its page is reported as new"
+    );
+    assert_eq!(stage.requests(), ["send Page.enable", "send Runtime.enable", "settle"]);
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
-    assert_eq!(stage.asked().len(), 3, "it waits until all is set up");
-    stage.does_all();
-    assert!(stage.answer(id).expect("an answer")["result"].is_object());
+    assert_eq!(stage.requests().len(), 3, "it waits until the setup is complete");
+    stage.respond_all();
+    assert!(stage.response(id).expect("a response")["result"].is_object());
 }
 
 #[test]
-fn a_tab_that_nobody_uses_is_let_go_when_it_was_attached_again() {
+fn unused_tab_is_detached_after_a_reattach() {
     let mut stage = Stage::with_tabs(1);
-    stage.tells("reattached", json!({"tab": 1, "frameTree": {}}));
-    assert_eq!(stage.asked(), ["detach"]);
+    stage.extension_event("reattached", json!({"tab": 1, "frameTree": {}}));
+    assert_eq!(stage.requests(), ["detach"]);
 }

@@ -1,4 +1,4 @@
-//! The emulated browser between a written hub and a written extension, without either. No sockets, no browser.
+//! The emulated browser between a scripted hub and a scripted extension. No sockets, no browser.
 
 mod lazy;
 mod link;

@@ -1,5 +1,4 @@
-//! What stands around the emulated browser in these tests: a hub that writes frames and an extension that is told
-//! what to say.
+//! The stage for these tests: a scripted hub that sends frames, and a scripted extension.
 
 use serde_json::{Value, json};
 use tabwire_extension::link_message::{BrowserInfo, BrowserState, ChromeTab, TabDescription};
@@ -8,10 +7,10 @@ use tabwire_extension::{EmulatedBrowser, Output};
 pub(crate) struct Stage {
     pub(crate) browser: EmulatedBrowser,
     next_id: i64,
-    /// What the extension was asked and has not been told to respond, in order.
-    asked: Vec<Value>,
-    /// What the hub was sent, in order.
-    heard: Vec<Value>,
+    /// Requests to the extension without a response, in order.
+    pending: Vec<Value>,
+    /// Frames sent to the hub, in order.
+    received: Vec<Value>,
 }
 
 pub(crate) fn tab(number: i64, url: &str) -> TabDescription {
@@ -53,7 +52,7 @@ impl Stage {
             agent: "agent".to_owned(),
         };
         let browser = EmulatedBrowser::new("s", facts, present);
-        let mut stage = Self { browser, next_id: 0, asked: Vec::new(), heard: Vec::new() };
+        let mut stage = Self { browser, next_id: 0, pending: Vec::new(), received: Vec::new() };
         stage.collect();
         stage
     }
@@ -61,13 +60,15 @@ impl Stage {
     pub(crate) fn collect(&mut self) {
         for output in self.browser.take_outputs() {
             match output {
-                Output::ToHub(frame) => self.heard.push(serde_json::from_slice(&frame).expect("a frame")),
-                Output::ToExtension(text) => self.asked.push(serde_json::from_str(&text).expect("a message")),
+                Output::ToHub(frame) => self.received.push(serde_json::from_slice(&frame).expect("a frame")),
+                Output::ToExtension(text) => {
+                    self.pending.push(serde_json::from_str(&text).expect("a message"))
+                }
             }
         }
     }
 
-    /// The hub sends a command; gives the id it was sent with.
+    /// The hub sends a command; returns its id.
     pub(crate) fn send(&mut self, session: Option<&str>, method: &str, params: Value) -> i64 {
         self.next_id += 1;
         let mut frame = json!({"id": self.next_id, "method": method, "params": params});
@@ -79,110 +80,110 @@ impl Stage {
         self.next_id
     }
 
-    /// Sends a command and takes its response, which must have been given at once.
+    /// Sends a command and takes its response, which must be there at once.
     pub(crate) fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         let id = self.send(session, method, params);
-        self.answer(id).unwrap_or_else(|| panic!("{method} has no answer yet"))
+        self.response(id).unwrap_or_else(|| panic!("{method} has no response yet"))
     }
 
-    /// Takes the response to a command; the session it was asked on is checked by the caller.
-    pub(crate) fn answer(&mut self, id: i64) -> Option<Value> {
-        let at = self.heard.iter().position(|frame| frame["id"] == id)?;
-        Some(self.heard.remove(at))
+    /// Takes the response to a command; the caller checks its session.
+    pub(crate) fn response(&mut self, id: i64) -> Option<Value> {
+        let at = self.received.iter().position(|frame| frame["id"] == id)?;
+        Some(self.received.remove(at))
     }
 
-    /// Takes the events heard so far as `method session`.
+    /// Takes the events received so far, as `method session`.
     pub(crate) fn events(&mut self) -> Vec<String> {
         let (events, rest) =
-            std::mem::take(&mut self.heard).into_iter().partition(|frame| frame.get("method").is_some());
-        self.heard = rest;
+            std::mem::take(&mut self.received).into_iter().partition(|frame| frame.get("method").is_some());
+        self.received = rest;
         let events: Vec<Value> = events;
         let name = |event: &Value, field: &str| event[field].as_str().unwrap_or("-").to_owned();
         events.iter().map(|event| format!("{} {}", name(event, "method"), name(event, "sessionId"))).collect()
     }
 
-    /// Takes the newest event of a kind.
+    /// Takes the newest event with this method.
     pub(crate) fn event(&mut self, method: &str) -> Option<Value> {
-        let at = self.heard.iter().rposition(|frame| frame["method"] == method)?;
-        Some(self.heard.remove(at))
+        let at = self.received.iter().rposition(|frame| frame["method"] == method)?;
+        Some(self.received.remove(at))
     }
 
-    /// What the extension was asked and has not answered, as `do method`.
-    pub(crate) fn asked(&self) -> Vec<String> {
+    /// Requests to the extension without a response, as `command method`.
+    pub(crate) fn requests(&self) -> Vec<String> {
         let line = |one: &Value| match one["params"]["method"].as_str() {
             Some(method) => format!("{} {method}", one["command"].as_str().unwrap_or("?")),
             None if one["command"] == "settle" && one["params"]["tab"].is_null() => "settle all".to_owned(),
             None => one["command"].as_str().unwrap_or("?").to_owned(),
         };
-        self.asked.iter().map(line).collect()
+        self.pending.iter().map(line).collect()
     }
 
-    /// The extension does the oldest thing it was asked.
-    pub(crate) fn does(&mut self, ok: Value) -> Value {
-        assert!(!self.asked.is_empty(), "nothing was asked");
-        let asked = self.asked.remove(0);
-        self.says(json!({"id": asked["id"], "result": ok}));
+    /// The extension responds to its oldest request with a result.
+    pub(crate) fn respond(&mut self, ok: Value) -> Value {
+        assert!(!self.pending.is_empty(), "no request is pending");
+        let asked = self.pending.remove(0);
+        self.extension_sends(json!({"id": asked["id"], "result": ok}));
         asked
     }
 
-    /// The extension does everything it was asked, and what follows from that.
-    pub(crate) fn does_all(&mut self) {
-        while !self.asked.is_empty() {
+    /// The extension responds to all requests, including those that follow.
+    pub(crate) fn respond_all(&mut self) {
+        while !self.pending.is_empty() {
             let tree = json!({"frameTree": {"frame": {"id": "T1"}}});
-            let is_attach = self.asked[0]["command"] == "attach";
-            self.does(if is_attach { tree } else { json!({}) });
+            let is_attach = self.pending[0]["command"] == "attach";
+            self.respond(if is_attach { tree } else { json!({}) });
         }
     }
 
-    /// The extension refuses the oldest thing it was asked.
-    pub(crate) fn refuses(&mut self, code: &str, message: &str) {
-        let asked = self.asked.remove(0);
-        self.says(json!({"id": asked["id"], "error": {"code": code, "message": message}}));
+    /// The extension responds to its oldest request with an error.
+    pub(crate) fn respond_error(&mut self, code: &str, message: &str) {
+        let asked = self.pending.remove(0);
+        self.extension_sends(json!({"id": asked["id"], "error": {"code": code, "message": message}}));
     }
 
-    pub(crate) fn says(&mut self, message: Value) {
+    pub(crate) fn extension_sends(&mut self, message: Value) {
         self.browser.from_extension(message.to_string().as_bytes());
         self.collect();
     }
 
-    pub(crate) fn tells(&mut self, event: &str, with: Value) {
-        self.says(json!({"event": event, "data": with}));
+    pub(crate) fn extension_event(&mut self, event: &str, with: Value) {
+        self.extension_sends(json!({"event": event, "data": with}));
     }
 
-    /// The extension passes an event of a page on.
-    pub(crate) fn page_says(&mut self, tab: i64, session: Option<&str>, method: &str, params: Value) {
-        self.says(
+    /// The extension forwards an event of a page.
+    pub(crate) fn page_event(&mut self, tab: i64, session: Option<&str>, method: &str, params: Value) {
+        self.extension_sends(
             json!({"event": "cdp", "tab": tab, "session": session, "method": method, "params": params}),
         );
     }
 
-    /// A browser-level cdp session.
+    /// A browser-level CDP session.
     pub(crate) fn root(&mut self) -> String {
-        let answer = self.call(None, "Target.attachToBrowserTarget", json!({}));
-        answer["result"]["sessionId"].as_str().expect("a session").to_owned()
+        let response = self.call(None, "Target.attachToBrowserTarget", json!({}));
+        response["result"]["sessionId"].as_str().expect("a session").to_owned()
     }
 
-    /// A cdp session on a tab.
+    /// A CDP session on a tab.
     pub(crate) fn on_tab(&mut self, root: &str, target: &str) -> String {
         let params = json!({"targetId": target, "flatten": true});
-        let answer = self.call(Some(root), "Target.attachToTarget", params);
-        answer["result"]["sessionId"].as_str().expect("a session").to_owned()
+        let response = self.call(Some(root), "Target.attachToTarget", params);
+        response["result"]["sessionId"].as_str().expect("a session").to_owned()
     }
 
-    /// A cdp session on the first tab, which is attached.
+    /// A CDP session on the first tab, with the debugger attached.
     pub(crate) fn working(&mut self) -> (String, String) {
         let root = self.root();
         let session = self.on_tab(&root, "T1");
         self.send(Some(&session), "Runtime.evaluate", json!({}));
-        self.does_all();
-        self.heard.clear();
+        self.respond_all();
+        self.received.clear();
         (root, session)
     }
 
     /// A second session on the first tab.
     pub(crate) fn second(&mut self, root: &str) -> String {
         let session = self.on_tab(root, "T1");
-        self.heard.clear();
+        self.received.clear();
         session
     }
 }

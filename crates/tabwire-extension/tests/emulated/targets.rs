@@ -1,110 +1,110 @@
-//! What the emulated browser says of itself and its tabs.
+//! The emulated browser's version, targets and tabs.
 
 use serde_json::json;
 
 use crate::stage::{Stage, present, tab};
 
 #[test]
-fn it_says_which_browser_it_is_and_lists_its_tabs() {
+fn version_and_targets_are_listed() {
     let mut stage = Stage::with_tabs(2);
     let root = stage.root();
     let version = stage.call(Some(&root), "Browser.getVersion", json!({}));
     assert_eq!(version["result"]["product"], "Chrome/156.0.0.0");
-    assert_eq!(version["sessionId"], root.as_str(), "answers echo the session they were asked on");
+    assert_eq!(version["sessionId"], root.as_str(), "responses echo the session of their command");
     let targets = stage.call(Some(&root), "Target.getTargets", json!({}));
     let infos = targets["result"]["targetInfos"].as_array().expect("a list");
     assert_eq!(infos.len(), 2);
     for field in ["targetId", "type", "title", "url", "attached", "canAccessOpener", "browserContextId"] {
         assert!(infos[0].get(field).is_some(), "stock clients read {field}");
     }
-    assert_eq!(stage.asked(), Vec::<String>::new(), "nothing was attached for it");
+    assert_eq!(stage.requests(), Vec::<String>::new(), "no tab is attached for it");
 }
 
 #[test]
 fn discovery_and_auto_attach_cost_no_attachment() {
     let mut stage = Stage::with_tabs(60);
-    let house = stage.root();
+    let control = stage.root();
     stage.events();
-    stage.call(Some(&house), "Target.setDiscoverTargets", json!({"discover": true}));
+    stage.call(Some(&control), "Target.setDiscoverTargets", json!({"discover": true}));
     let auto = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
-    stage.call(Some(&house), "Target.setAutoAttach", auto);
+    stage.call(Some(&control), "Target.setAutoAttach", auto);
     let events = stage.events();
     assert_eq!(events.len(), 120);
     assert_eq!(events.iter().filter(|event| event.starts_with("Target.targetCreated")).count(), 60);
-    assert_eq!(stage.asked(), Vec::<String>::new());
+    assert_eq!(stage.requests(), Vec::<String>::new());
     assert_eq!(stage.browser.stats().attached, 0);
 }
 
 #[test]
-fn tabs_come_change_and_go() {
+fn tabs_are_created_changed_and_destroyed() {
     let mut stage = Stage::with_tabs(1);
-    let house = stage.root();
-    stage.call(Some(&house), "Target.setDiscoverTargets", json!({"discover": true}));
+    let control = stage.root();
+    stage.call(Some(&control), "Target.setDiscoverTargets", json!({"discover": true}));
     stage.events();
     let mut popup = tab(2, "https://b.example/");
     popup.opener = Some(tab(1, "").tab);
-    stage.tells("tab", json!(popup));
-    let created = stage.event("Target.targetCreated").expect("told");
+    stage.extension_event("tab", json!(popup));
+    let created = stage.event("Target.targetCreated").expect("an event");
     assert_eq!(created["params"]["targetInfo"]["openerId"], "T1");
     popup.title = "other".to_owned();
-    stage.tells("tab", json!(popup));
-    assert_eq!(stage.events(), [format!("Target.targetInfoChanged {house}")]);
-    stage.tells("tab", json!(popup));
+    stage.extension_event("tab", json!(popup));
+    assert_eq!(stage.events(), [format!("Target.targetInfoChanged {control}")]);
+    stage.extension_event("tab", json!(popup));
     assert_eq!(stage.events(), Vec::<String>::new(), "nothing changed");
-    let session = stage.on_tab(&house, "T2");
+    let session = stage.on_tab(&control, "T2");
     stage.events();
     popup.restricted = true;
-    stage.tells("tab", json!(popup));
+    stage.extension_event("tab", json!(popup));
     assert_eq!(
         stage.events(),
-        [format!("Target.detachedFromTarget {house}"), format!("Target.targetDestroyed {house}")],
-        "a page that extensions may not enter is none of ours"
+        [format!("Target.detachedFromTarget {control}"), format!("Target.targetDestroyed {control}")],
+        "a page that extensions cannot debug is removed"
     );
-    let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
-    assert_eq!(answer["error"]["code"], -32001);
+    let response = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(response["error"]["code"], -32001);
 }
 
 #[test]
-fn a_new_tab_is_attached_before_it_goes_anywhere() {
+fn new_tab_is_attached_before_it_navigates() {
     let mut stage = Stage::with_tabs(0);
     let root = stage.root();
     let id = stage.send(Some(&root), "Target.createTarget", json!({"url": "https://a.example/"}));
-    assert_eq!(stage.asked(), ["open"]);
+    assert_eq!(stage.requests(), ["open"]);
     let mut opened = tab(5, "about:blank");
     opened.agent = true;
-    stage.does(json!(opened));
-    assert_eq!(stage.asked(), ["attach"]);
-    stage.does(json!({"frameTree": {"frame": {"id": "T5"}}}));
-    assert_eq!(stage.asked(), ["send Page.navigate"]);
-    assert_eq!(stage.answer(id), None, "the client is told when the page is on its way");
-    stage.does(json!({"frameId": "T5"}));
-    assert_eq!(stage.answer(id).expect("an answer")["result"]["targetId"], "T5");
+    stage.respond(json!(opened));
+    assert_eq!(stage.requests(), ["attach"]);
+    stage.respond(json!({"frameTree": {"frame": {"id": "T5"}}}));
+    assert_eq!(stage.requests(), ["send Page.navigate"]);
+    assert_eq!(stage.response(id), None, "the response follows when the navigation has started");
+    stage.respond(json!({"frameId": "T5"}));
+    assert_eq!(stage.response(id).expect("a response")["result"]["targetId"], "T5");
     let id = stage.send(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
-    stage.does(json!(tab(6, "about:blank")));
-    assert_eq!(stage.answer(id).expect("an answer")["result"]["targetId"], "T6");
-    assert_eq!(stage.asked(), Vec::<String>::new(), "an empty tab needs no debugger");
+    stage.respond(json!(tab(6, "about:blank")));
+    assert_eq!(stage.response(id).expect("a response")["result"]["targetId"], "T6");
+    assert_eq!(stage.requests(), Vec::<String>::new(), "an empty tab needs no debugger");
 }
 
 #[test]
-fn what_is_not_there_is_refused_in_words_that_clients_know() {
+fn unknown_ids_get_chromes_errors() {
     let mut stage = Stage::with_tabs(1);
     let root = stage.root();
     for (method, params, code) in [
-        ("Target.attachToTarget", json!({"targetId": "nobody", "flatten": true}), -32602),
+        ("Target.attachToTarget", json!({"targetId": "unknown", "flatten": true}), -32602),
         ("Target.attachToTarget", json!({"targetId": "T1"}), -32602),
-        ("Target.closeTarget", json!({"targetId": "nobody"}), -32602),
-        ("Target.getTargetInfo", json!({"targetId": "nobody"}), -32602),
-        ("Target.detachFromTarget", json!({"sessionId": "nobody"}), -32602),
+        ("Target.closeTarget", json!({"targetId": "unknown"}), -32602),
+        ("Target.getTargetInfo", json!({"targetId": "unknown"}), -32602),
+        ("Target.detachFromTarget", json!({"sessionId": "unknown"}), -32602),
         ("Target.createTarget", json!({"url": "", "browserContextId": "other"}), -32602),
         ("Target.createBrowserContext", json!({}), -32000),
         ("SystemInfo.getInfo", json!({}), -32601),
         ("Browser.grantPermissions", json!({}), -32601),
     ] {
-        let answer = stage.call(Some(&root), method, params);
-        assert_eq!(answer["error"]["code"], code, "{method}: {answer}");
+        let response = stage.call(Some(&root), method, params);
+        assert_eq!(response["error"]["code"], code, "{method}: {response}");
     }
-    let answer = stage.call(Some("nobody"), "Page.enable", json!({}));
-    assert_eq!(answer["error"]["code"], -32001);
+    let response = stage.call(Some("unknown"), "Page.enable", json!({}));
+    assert_eq!(response["error"]["code"], -32001);
     stage.browser.from_hub(b"no frame");
     stage.browser.from_hub(b"{\"id\":1}");
     for odd in
@@ -115,52 +115,52 @@ fn what_is_not_there_is_refused_in_words_that_clients_know() {
 }
 
 #[test]
-fn closing_is_asked_of_the_extension_which_knows_whose_a_tab_is() {
+fn closing_a_tab_is_decided_by_the_extension() {
     let mut stage = Stage::with_tabs(1);
     let root = stage.root();
     let id = stage.send(Some(&root), "Target.closeTarget", json!({"targetId": "T1"}));
-    stage.refuses("POLICY_DENIED", "This tab is the user's own.");
-    let answer = stage.answer(id).expect("an answer");
-    assert_eq!(answer["error"]["data"], "POLICY_DENIED");
-    assert_eq!(answer["error"]["message"], "This tab is the user's own.");
+    stage.respond_error("POLICY_DENIED", "This tab is the user's own.");
+    let response = stage.response(id).expect("a response");
+    assert_eq!(response["error"]["data"], "POLICY_DENIED");
+    assert_eq!(response["error"]["message"], "This tab is the user's own.");
     let id = stage.send(Some(&root), "Target.closeTarget", json!({"targetId": "T1"}));
-    stage.does(json!({}));
-    assert_eq!(stage.answer(id).expect("an answer")["result"]["success"], true);
+    stage.respond(json!({}));
+    assert_eq!(stage.response(id).expect("a response")["result"]["success"], true);
 }
 
 #[test]
 fn cookies_are_read_through_a_tab_and_need_one() {
     let mut stage = Stage::with_tabs(0);
     let root = stage.root();
-    let answer = stage.call(Some(&root), "Storage.getCookies", json!({}));
-    assert_eq!(answer["error"]["data"], "TAB_NOT_FOUND");
-    stage.tells("tab", json!(tab(1, "https://a.example/")));
+    let response = stage.call(Some(&root), "Storage.getCookies", json!({}));
+    assert_eq!(response["error"]["data"], "TAB_NOT_FOUND");
+    stage.extension_event("tab", json!(tab(1, "https://a.example/")));
     let id = stage.send(Some(&root), "Storage.getCookies", json!({"browserContextId": "x"}));
-    stage.does(json!({"frameTree": {}}));
-    let asked = stage.does(json!({"cookies": []}));
-    assert_eq!(asked["params"]["params"], json!({}), "a tab knows no contexts");
-    assert_eq!(stage.answer(id).expect("an answer")["result"]["cookies"], json!([]));
+    stage.respond(json!({"frameTree": {}}));
+    let asked = stage.respond(json!({"cookies": []}));
+    assert_eq!(asked["params"]["params"], json!({}), "tabs accept no context");
+    assert_eq!(stage.response(id).expect("a response")["result"]["cookies"], json!([]));
 }
 
 #[test]
-fn what_changes_the_whole_profile_is_never_passed_on() {
+fn profile_wide_commands_are_never_forwarded() {
     let mut stage = Stage::with_tabs(1);
     let (_, session) = stage.working();
     for method in ["Network.clearBrowserCookies", "Network.clearBrowserCache", "Storage.clearCookies"] {
-        let answer = stage.call(Some(&session), method, json!({}));
-        assert_eq!(answer["error"]["data"], "POLICY_DENIED", "{method}");
+        let response = stage.call(Some(&session), method, json!({}));
+        assert_eq!(response["error"]["data"], "POLICY_DENIED", "{method}");
     }
-    assert_eq!(stage.asked(), Vec::<String>::new());
+    assert_eq!(stage.requests(), Vec::<String>::new());
 }
 
 #[test]
-fn attachments_of_an_earlier_daemon_are_let_go() {
+fn attachments_of_an_earlier_daemon_are_detached() {
     let stage = Stage::with(&present(vec![tab(1, "https://a.example/")], &[1, 7]));
-    assert_eq!(stage.asked(), ["detach", "detach"]);
+    assert_eq!(stage.requests(), ["detach", "detach"]);
 }
 
 #[test]
-fn a_tab_has_a_target_of_its_own_with_the_page_in_it() {
+fn tab_target_has_its_page_as_child() {
     let mut stage = Stage::with_tabs(1);
     let root = stage.root();
     stage.call(Some(&root), "Target.setDiscoverTargets", json!({"discover": true, "filter": [{}]}));
@@ -178,8 +178,11 @@ fn a_tab_has_a_target_of_its_own_with_the_page_in_it() {
     assert_eq!(page["sessionId"], session.as_str());
     assert_eq!(page["params"]["targetInfo"]["targetId"], "T1");
     assert!(stage.event("Target.attachedToTarget").is_none(), "once");
-    assert!(stage.call(Some(&session), "Page.enable", json!({}))["error"].is_object(), "a tab is no page");
-    stage.tells("tab_removed", json!({"tab": 1}));
+    assert!(
+        stage.call(Some(&session), "Page.enable", json!({}))["error"].is_object(),
+        "a tab target is not a page"
+    );
+    stage.extension_event("tab_removed", json!({"tab": 1}));
     assert_eq!(
         stage.events(),
         [
@@ -189,11 +192,11 @@ fn a_tab_has_a_target_of_its_own_with_the_page_in_it() {
             format!("Target.targetDestroyed {root}"),
         ]
     );
-    assert_eq!(stage.asked(), Vec::<String>::new());
+    assert_eq!(stage.requests(), Vec::<String>::new());
 }
 
 #[test]
-fn downloads_of_pages_are_told_by_the_browser_with_their_files() {
+fn page_downloads_become_browser_events_with_file_paths() {
     let mut stage = Stage::with_tabs(1);
     let (root, _) = stage.working();
     stage.call(
@@ -202,98 +205,101 @@ fn downloads_of_pages_are_told_by_the_browser_with_their_files() {
         json!({"behavior": "default", "eventsEnabled": true}),
     );
     let begun = json!({"frameId": "T1", "guid": "g", "url": "https://a.example/f", "suggestedFilename": "f"});
-    stage.page_says(1, None, "Page.downloadWillBegin", begun);
-    stage.page_says(1, None, "Page.downloadProgress", json!({"guid": "g", "state": "inProgress"}));
+    stage.page_event(1, None, "Page.downloadWillBegin", begun);
+    stage.page_event(1, None, "Page.downloadProgress", json!({"guid": "g", "state": "inProgress"}));
     assert_eq!(
         stage.events(),
         [format!("Browser.downloadWillBegin {root}"), format!("Browser.downloadProgress {root}")]
     );
-    stage.page_says(1, None, "Page.downloadProgress", json!({"guid": "g", "state": "completed"}));
-    assert_eq!(stage.events(), Vec::<String>::new(), "not before its file is known");
-    assert_eq!(stage.does(json!({"file": "/downloads/f"}))["command"], "download");
+    stage.page_event(1, None, "Page.downloadProgress", json!({"guid": "g", "state": "completed"}));
+    assert_eq!(stage.events(), Vec::<String>::new(), "not before the file's path is known");
+    assert_eq!(stage.respond(json!({"file": "/downloads/f"}))["command"], "download");
     let done = stage.event("Browser.downloadProgress").expect("it is done");
     assert_eq!(done["params"]["filePath"], "/downloads/f");
 }
 
 #[test]
-fn a_download_under_way_can_be_cancelled_and_no_other() {
+fn only_running_downloads_can_be_cancelled() {
     let mut stage = Stage::with_tabs(1);
     let (root, _) = stage.working();
     let begun = json!({"frameId": "T1", "guid": "g", "url": "https://a.example/f", "suggestedFilename": "f"});
-    stage.page_says(1, None, "Page.downloadWillBegin", begun);
+    stage.page_event(1, None, "Page.downloadWillBegin", begun);
     let refused = stage.call(Some(&root), "Browser.cancelDownload", json!({"guid": "another"}));
     assert_eq!(refused["error"]["code"], -32602);
     let id = stage.send(Some(&root), "Browser.cancelDownload", json!({"guid": "g"}));
-    let asked = stage.does(json!({}));
+    let asked = stage.respond(json!({}));
     assert_eq!(
         (&asked["command"], &asked["params"]["url"]),
         (&json!("cancel_download"), &json!("https://a.example/f"))
     );
-    assert!(stage.answer(id).expect("an answer")["result"].is_object());
+    assert!(stage.response(id).expect("a response")["result"].is_object());
 }
 
 #[test]
-fn nothing_is_opened_until_the_extension_says_that_it_goes_on_and_which_tabs_there_are() {
+fn no_tab_is_opened_while_paused_or_before_tabs_are_known() {
     let mut stage = Stage::with_tabs(1);
     let root = stage.root();
     let why = "The user pressed Cancel.";
-    stage.tells("state", json!({"run": "run", "paused": true, "pause": why, "tabs": [], "attached": []}));
+    stage.extension_event(
+        "state",
+        json!({"run": "run", "paused": true, "pause": why, "tabs": [], "attached": []}),
+    );
     let refused = stage.call(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
     assert_eq!(
         (&refused["error"]["data"], &refused["error"]["message"]),
         (&json!("POLICY_DENIED"), &json!(why))
     );
     assert_eq!(
-        stage.asked(),
+        stage.requests(),
         Vec::<String>::new(),
-        "the extension may go on at any moment, and would open it"
+        "the extension may resume at any moment and would open it"
     );
-    stage.tells("state", json!({"run": "run", "paused": true, "tabs": [], "attached": []}));
+    stage.extension_event("state", json!({"run": "run", "paused": true, "tabs": [], "attached": []}));
     let refused = stage.call(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
     assert_eq!(
         refused["error"]["data"], "POLICY_DENIED",
-        "an extension of an earlier version does not say why"
+        "an extension of an earlier version sends no reason"
     );
     let tabs = json!([tab(1, "https://a.example/")]);
-    stage.tells("state", json!({"run": "run", "paused": false, "tabs": tabs, "attached": []}));
-    // Who opens tabs for those who have none may not have heard of them yet.
-    let house = stage.root();
-    stage.call(Some(&house), "Target.setDiscoverTargets", json!({"discover": true}));
-    let refused = stage.call(Some(&house), "Target.createTarget", json!({"url": "about:blank"}));
+    stage.extension_event("state", json!({"run": "run", "paused": false, "tabs": tabs, "attached": []}));
+    // The control session opens tabs for clients without one, and may not know the tabs yet.
+    let control = stage.root();
+    stage.call(Some(&control), "Target.setDiscoverTargets", json!({"discover": true}));
+    let refused = stage.call(Some(&control), "Target.createTarget", json!({"url": "about:blank"}));
     assert_eq!(refused["error"]["data"], "POLICY_DENIED");
     stage.send(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
-    assert_eq!(stage.asked(), ["open"], "a client that wants one gets one");
+    assert_eq!(stage.requests(), ["open"], "other clients may open a tab");
     stage.call(Some(&root), "Browser.getVersion", json!({}));
-    stage.send(Some(&house), "Target.createTarget", json!({"url": "about:blank"}));
-    assert_eq!(stage.asked(), ["open", "open"]);
+    stage.send(Some(&control), "Target.createTarget", json!({"url": "about:blank"}));
+    assert_eq!(stage.requests(), ["open", "open"]);
 }
 
 #[test]
-fn who_uses_a_tab_that_floods_the_line_is_told_that_its_session_ended() {
+fn session_on_a_flooding_tab_is_detached() {
     let mut stage = Stage::with_tabs(2);
     let (root, session) = stage.working();
     let other = stage.on_tab(&root, "T2");
     stage.events();
-    stage.tells("detached", json!({"tab": 1, "reason": "flood"}));
+    stage.extension_event("detached", json!({"tab": 1, "reason": "flood"}));
     assert_eq!(stage.events(), [format!("Target.detachedFromTarget {root}")]);
     let gone = stage.call(Some(&session), "Runtime.evaluate", json!({}));
     assert_eq!(gone["error"]["code"], -32001);
-    // Nothing holds the tab any more, and whoever comes next begins anew.
+    // No session uses the tab any more, and a later session starts from scratch.
     let anew = stage.on_tab(&root, "T1");
     for session in [&anew, &other] {
         stage.send(Some(session), "Runtime.evaluate", json!({}));
     }
-    assert_eq!(stage.asked(), ["attach", "attach"]);
+    assert_eq!(stage.requests(), ["attach", "attach"]);
 }
 
 #[test]
-fn what_fails_because_its_tab_closes_is_not_told_before_the_tab_is_gone() {
+fn errors_of_a_closing_tab_wait_until_the_tab_is_gone() {
     let mut stage = Stage::with_tabs(1);
     let (root, session) = stage.working();
     let endless = stage.send(Some(&session), "Runtime.evaluate", json!({}));
     stage.send(Some(&root), "Target.closeTarget", json!({"targetId": "T1"}));
-    stage.refuses("CDP_ERROR", "Inspected target navigated or closed");
-    assert!(stage.answer(endless).is_none());
-    stage.refuses("POLICY_DENIED", "This tab is the user's own.");
-    assert!(stage.answer(endless).is_some(), "the tab stays, and so it is told");
+    stage.respond_error("CDP_ERROR", "Inspected target navigated or closed");
+    assert!(stage.response(endless).is_none());
+    stage.respond_error("POLICY_DENIED", "This tab is the user's own.");
+    assert!(stage.response(endless).is_some(), "the tab stays, so the error is sent");
 }

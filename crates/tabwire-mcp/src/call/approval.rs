@@ -10,63 +10,63 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use crate::backend::{Asking, Attendant, Permission};
+use crate::backend::{ApprovalQuestion, Approver, Permission};
 use crate::connection::Connection;
-use crate::limits::ASKING_DEADLINE;
+use crate::limits::QUESTION_TIMEOUT;
 
-/// What the one question is called.
+/// The key of the question in `inputRequests`.
 const QUESTION: &str = "approval";
 
-/// Whether the client can show a question with a few answers to choose from.
+/// Whether the client can show a form with a few answers to choose from.
 pub(crate) fn can_elicit(context: &RequestContext<RoleServer>) -> bool {
     let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
-    // Who names no kind means forms; who names only addresses to be opened shows none.
+    // An empty capability means forms. A client that lists only URLs cannot show forms.
     elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
 }
 
-/// Asks the client whatever a call needs asked, for as long as the call lasts.
+/// Sends the questions of a call to the client, for as long as the call runs.
 pub(crate) async fn ask_client(
     connection: &Connection,
     context: &RequestContext<RoleServer>,
-    attendant: Option<&dyn Attendant>,
+    approver: Option<&dyn Approver>,
 ) -> Infallible {
-    let Some(attendant) = attendant else { return std::future::pending().await };
+    let Some(approver) = approver else { return std::future::pending().await };
     loop {
-        let asking = attendant.next().await;
-        // One thing at a time, however many calls have something to ask.
-        let _turn = connection.asking.lock().await;
-        let said = ask(context, attendant.put(&asking).unwrap_or_default()).await;
-        if !said.is_some_and(|said| attendant.hear(&asking, &said)) {
-            attendant.answer(&asking.id, Permission::No);
+        let question = approver.next().await;
+        // One question at a time, also with several running calls.
+        let _turn = connection.question_lock.lock().await;
+        let responses = ask(context, approver.encode(&question).unwrap_or_default()).await;
+        if !responses.is_some_and(|responses| approver.accept(&question, &responses)) {
+            approver.answer(&question.id, Permission::No);
         }
     }
 }
 
-/// Asks the client each of these; nothing if one of them was not answered, or cannot be asked this way.
+/// Sends each question to the client; `None` if one is not answered or is not an elicitation.
 async fn ask(context: &RequestContext<RoleServer>, requests: InputRequests) -> Option<InputResponses> {
-    let mut said = InputResponses::new();
+    let mut responses = InputResponses::new();
     for (name, request) in requests {
         let InputRequest::Elicitation(question) = request else { return None };
-        let asked = context.peer.create_elicitation_with_timeout(question.params, Some(ASKING_DEADLINE));
-        said.insert(name, serde_json::to_value(asked.await.ok()?).ok()?);
+        let answer = context.peer.create_elicitation_with_timeout(question.params, Some(QUESTION_TIMEOUT));
+        responses.insert(name, serde_json::to_value(answer.await.ok()?).ok()?);
     }
-    Some(said)
+    Some(responses)
 }
 
-/// The question whether something may be done, as clients are told it.
-pub(crate) fn put(asking: &Asking) -> Option<InputRequests> {
-    let question = InputRequest::Elicitation(ElicitRequest::new(question(&asking.message)?));
-    Some([(QUESTION.to_owned(), question)].into())
+/// Encodes an approval question for the client.
+pub(crate) fn encode(question: &ApprovalQuestion) -> Option<InputRequests> {
+    let request = InputRequest::Elicitation(ElicitRequest::new(form(&question.message)?));
+    Some([(QUESTION.to_owned(), request)].into())
 }
 
-/// What was said to it; nothing if nothing was.
-pub(crate) fn heard(said: &InputResponses) -> Option<Permission> {
-    let said = serde_json::from_value::<ElicitResult>(said.get(QUESTION)?.clone());
-    Some(said.map_or(Permission::No, |answer| permission(&answer)))
+/// The answer in the client's responses; `None` if there is none.
+pub(crate) fn decode(responses: &InputResponses) -> Option<Permission> {
+    let answer = serde_json::from_value::<ElicitResult>(responses.get(QUESTION)?.clone());
+    Some(answer.map_or(Permission::No, |answer| permission(&answer)))
 }
 
-/// The question as clients show it.
-fn question(message: &str) -> Option<ElicitRequestParams> {
+/// The elicitation form of a question.
+fn form(message: &str) -> Option<ElicitRequestParams> {
     let schema: ElicitationSchema = serde_json::from_value(json!({
         "type": "object",
         "properties": {"answer": {
@@ -84,10 +84,10 @@ fn question(message: &str) -> Option<ElicitRequestParams> {
     })
 }
 
-/// What was said; whatever is no clear yes is no.
+/// The user's answer. Anything but a clear yes is no.
 fn permission(answer: &ElicitResult) -> Permission {
-    let said = answer.content.as_ref().and_then(|content| content.get("answer")).and_then(Value::as_str);
-    match (&answer.action, said) {
+    let choice = answer.content.as_ref().and_then(|content| content.get("answer")).and_then(Value::as_str);
+    match (&answer.action, choice) {
         (ElicitationAction::Accept, Some("once")) => Permission::Once,
         (ElicitationAction::Accept, Some("session")) => Permission::Session,
         (ElicitationAction::Accept, Some("always")) => Permission::Always,
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_clear_yes_is_one() {
-        assert!(question("May it?").is_some(), "the schema is one that clients take");
+    fn only_a_clear_yes_is_approval() {
+        assert!(form("May it?").is_some(), "the schema is valid");
         for (action, content, expected) in [
             ("accept", json!({"answer": "once"}), Permission::Once),
             ("accept", json!({"answer": "always"}), Permission::Always),

@@ -1,4 +1,4 @@
-//! What a client can call by name: one of Tabwire's tools, or an extra one.
+//! A tool that a client can call by name: one of Tabwire's, or an extra one.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use rmcp::model::{CallToolRequestParams, CallToolResult, ErrorData};
 use rmcp::service::RequestContext;
 use tabwire_api::CallNumber;
 
-use crate::backend::Attendant;
+use crate::backend::Approver;
 use crate::call::too_many_calls;
 use crate::connection::Connection;
 use crate::extra_features::Extras;
 use crate::result::error_result;
 use crate::tools::OfferedTool;
 
-/// Something that a client can call.
+/// A tool that a client can call.
 #[derive(Clone, Debug)]
 pub(crate) enum Callable {
-    /// A tool of ours.
+    /// A tool of Tabwire.
     Own(&'static OfferedTool),
-    /// One that is offered besides.
+    /// An extra tool.
     Besides(Arc<dyn Extras>, String),
 }
 
 impl Callable {
-    /// Finds what a name stands for.
+    /// Finds a tool by name.
     pub(crate) fn find(connection: &Connection, name: &str) -> Option<Self> {
         if let Some(tool) = connection.tools.find(name) {
             return Some(Self::Own(tool));
@@ -34,7 +34,7 @@ impl Callable {
         is_there.then(|| Self::Besides(Arc::clone(extras), name.to_owned()))
     }
 
-    /// The name it is called by.
+    /// The tool's name.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Own(tool) => tool.name,
@@ -42,16 +42,16 @@ impl Callable {
         }
     }
 
-    /// Whether it may ask for more than leave to do something, and so is begun whatever the client can show.
+    /// Whether it sends questions other than approvals. Such a call starts even if the client cannot show approvals.
     pub(crate) const fn may_elicit(&self) -> bool {
         matches!(self, Self::Besides(..))
     }
 
-    /// Somebody to ask what a call of it needs asked.
-    pub(crate) fn attend(&self, connection: &Connection) -> Box<dyn Attendant> {
+    /// Registers to receive the questions of one call.
+    pub(crate) fn approver(&self, connection: &Connection) -> Box<dyn Approver> {
         match self {
-            Self::Own(_) => connection.backend.attend(),
-            Self::Besides(extras, _) => extras.attend(),
+            Self::Own(_) => connection.backend.approver(),
+            Self::Besides(extras, _) => extras.approver(),
         }
     }
 

@@ -19,16 +19,16 @@ use crate::result::{ResultText, error_result, image_result, part_result, structu
 use crate::tools::arguments::CallArguments;
 use crate::tools::{LEASE_VERBS, OfferedTool, ToolKind};
 
-/// Told to a client that has as many calls under way as it may.
+/// The failure of a call above the limit of concurrent calls.
 pub(crate) fn too_many_calls() -> Failure {
     let message = format!("{CALLS_AT_ONCE} calls of this client are running.");
     Failure::new(ErrorCode::Backpressure, message).with_remedy("Wait for some of them to finish.")
 }
 
 impl Connection {
-    /// Calls a tool. Whatever fails is a response too.
+    /// Calls a tool. A failure is returned as an error result.
     ///
-    /// `is_data` says whether the client is given data, or text; `call` by which number what it needs asked is asked.
+    /// `is_data` selects structured content instead of text; `call` is the number that its questions carry.
     pub(crate) async fn call(
         &self,
         tool: &OfferedTool,
@@ -38,7 +38,7 @@ impl Connection {
     ) -> CallToolResult {
         let Ok(_place) = self.call_permits.try_acquire() else { return error_result(&too_many_calls()) };
         let called = match CallArguments::read(tool, arguments) {
-            Ok(asked) => self.try_call(tool, CallArguments { call, ..asked }, is_data).await,
+            Ok(arguments) => self.try_call(tool, CallArguments { call, ..arguments }, is_data).await,
             Err(failure) => Err(failure),
         };
         called.unwrap_or_else(|failure| error_result(&failure))
@@ -47,34 +47,34 @@ impl Connection {
     async fn try_call(
         &self,
         tool: &OfferedTool,
-        asked: CallArguments,
+        arguments: CallArguments,
         is_data: bool,
     ) -> Result<CallToolResult, Failure> {
         match tool.kind {
             ToolKind::Action(action) => {
                 let is_image = tool.result == ToolResult::Image;
-                self.call_action(action, asked, is_data, is_image).await
+                self.call_action(action, arguments, is_data, is_image).await
             }
             ToolKind::Status => self.call_status(is_data).await,
-            ToolKind::More => self.call_more(&asked),
-            ToolKind::Lease => self.call_lease(asked, is_data).await,
+            ToolKind::More => self.call_more(&arguments),
+            ToolKind::Lease => self.call_lease(arguments, is_data).await,
         }
     }
 
     async fn call_action(
         &self,
         action: &Definition,
-        asked: CallArguments,
+        arguments: CallArguments,
         is_data: bool,
         is_image: bool,
     ) -> Result<CallToolResult, Failure> {
         let template = self.backend.request();
         let request = ActionRequest {
-            params: asked.params,
-            tab: asked.tab,
-            snapshot: asked.snapshot,
-            timeout_ms: asked.timeout_ms.or(template.timeout_ms),
-            call: asked.call,
+            params: arguments.params,
+            tab: arguments.tab,
+            snapshot: arguments.snapshot,
+            timeout_ms: arguments.timeout_ms.or(template.timeout_ms),
+            call: arguments.call,
             text: !is_data && !is_image,
             ..template
         };
@@ -83,17 +83,17 @@ impl Connection {
         if is_image {
             return self.image_content(&response, is_data).await;
         }
-        Ok(if is_data { self.give(&response) } else { self.tell(response) })
+        Ok(if is_data { self.data_result(&response) } else { self.text_result(response) })
     }
 
-    /// A response as data; what is too long for a model is cut, what is for a program is not.
-    fn give(&self, response: &ActionResponse) -> CallToolResult {
-        let truncated = (self.answers == ResultForm::Auto).then(|| self.truncated_results());
+    /// A response as structured content. Truncated for models, not for programs.
+    fn data_result(&self, response: &ActionResponse) -> CallToolResult {
+        let truncated = (self.result_form == ResultForm::Auto).then(|| self.truncated_results());
         structured_result(response, truncated)
     }
 
-    /// A response as text, cut where it is too long.
-    fn tell(&self, mut response: ActionResponse) -> CallToolResult {
+    /// A response as text, truncated at the limit.
+    fn text_result(&self, mut response: ActionResponse) -> CallToolResult {
         let text = ResultText::of_action(response.text.take().unwrap_or_default());
         part_result(self.truncated_results().first(text.body), &text.after, &response)
     }
@@ -106,7 +106,7 @@ impl Connection {
         let path = response.result.get("path").and_then(Value::as_str).unwrap_or_default();
         let size = response.result.get("bytes").and_then(Value::as_u64).unwrap_or_default();
         let is_large = usize::try_from(size).is_ok_and(|size| size > IMAGE_BYTES);
-        let bytes = if is_large { None } else { Some(self.backend.picture(Path::new(path)).await?) };
+        let bytes = if is_large { None } else { Some(self.backend.read_image(Path::new(path)).await?) };
         Ok(image_result(response, bytes.as_deref(), is_data))
     }
 
@@ -114,7 +114,7 @@ impl Connection {
         let request = ActionRequest { params: json!({}), text: false, ..self.backend.request() };
         let response = self.backend.act("session_status", request).await?;
         if is_data {
-            return Ok(self.give(&response));
+            return Ok(self.data_result(&response));
         }
         if response.result.get("active").and_then(Value::as_bool) != Some(true) {
             let text = "No browser is running; the first tool that needs one starts it.";
@@ -122,35 +122,35 @@ impl Connection {
         }
         let lines =
             ["name", "state", "tabs", "browser_version", "headed", "isolation", "policy", "crashed_tabs"];
-        let told = lines.into_iter().filter_map(|name| {
+        let status_lines = lines.into_iter().filter_map(|name| {
             let value = response.result.get(name).filter(|value| **value != json!([]))?;
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             Some(format!("{name}: {value}"))
         });
-        let text = told.collect::<Vec<_>>().join("\n");
+        let text = status_lines.collect::<Vec<_>>().join("\n");
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
     }
 
-    async fn call_lease(&self, asked: CallArguments, is_data: bool) -> Result<CallToolResult, Failure> {
-        let verb = asked.params.get("verb").and_then(Value::as_str).unwrap_or_default();
+    async fn call_lease(&self, arguments: CallArguments, is_data: bool) -> Result<CallToolResult, Failure> {
+        let verb = arguments.params.get("verb").and_then(Value::as_str).unwrap_or_default();
         let found = LEASE_VERBS.iter().find(|(known, _)| *known == verb);
         let (_, action) = found.ok_or_else(|| {
             Failure::new(ErrorCode::BadArgs, "`tab_lease` needs a verb.")
                 .with_remedy("The verbs are `take`, `release` and `list`.")
         })?;
-        let seconds = asked.params.get("seconds").filter(|_| verb == "take");
+        let seconds = arguments.params.get("seconds").filter(|_| verb == "take");
         let params = seconds.map_or_else(|| json!({}), |seconds| json!({"seconds": seconds}));
-        let (tab, call) = (asked.tab, asked.call);
+        let (tab, call) = (arguments.tab, arguments.call);
         let request = ActionRequest { params, tab, call, text: false, ..self.backend.request() };
         let response = self.backend.act(action, request).await?;
         if is_data {
-            return Ok(self.give(&response));
+            return Ok(self.data_result(&response));
         }
         Ok(CallToolResult::success(vec![ContentBlock::text(response.result.to_string())]))
     }
 
-    fn call_more(&self, asked: &CallArguments) -> Result<CallToolResult, Failure> {
-        let handle = asked.params.get("handle").and_then(Value::as_str).ok_or_else(|| {
+    fn call_more(&self, arguments: &CallArguments) -> Result<CallToolResult, Failure> {
+        let handle = arguments.params.get("handle").and_then(Value::as_str).ok_or_else(|| {
             Failure::new(ErrorCode::BadArgs, "`more` needs a handle.")
                 .with_remedy("Give the handle at the end of a truncated result.")
         })?;

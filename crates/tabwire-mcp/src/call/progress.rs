@@ -20,7 +20,7 @@ use crate::connection::Connection;
 use crate::limits::PROGRESS_EVERY;
 use crate::result::error_result;
 
-/// Calls a tool until it is answered, cancelled, or nobody is there any more; tells how far it is meanwhile.
+/// Runs a tool call until it ends, is cancelled or its client is gone. Sends progress notifications meanwhile.
 pub(crate) async fn call_with_progress(
     connection: &Arc<Connection>,
     called: &Callable,
@@ -29,10 +29,10 @@ pub(crate) async fn call_with_progress(
 ) -> Result<CallToolResponse, ErrorData> {
     let token = context.meta.get_progress_token();
     let (can_ask, is_late) = (can_elicit(context), has_rounds(context));
-    // There before the call begins, so that nothing is refused because nobody is.
-    let attendant = (can_ask && !is_late).then(|| called.attend(connection));
-    let mut asking = pin!(ask_client(connection, context, attendant.as_deref()));
-    let number = attendant.as_ref().and_then(|attendant| attendant.call());
+    // Registered before the call starts, so that its first question already has a receiver.
+    let approver = (can_ask && !is_late).then(|| called.approver(connection));
+    let mut questions = pin!(ask_client(connection, context, approver.as_deref()));
+    let number = approver.as_ref().and_then(|approver| approver.call());
     let work = async {
         if is_late && (can_ask || request.request_state.is_some() || called.may_elicit()) {
             return call_in_rounds(connection, called, request, context).await;
@@ -40,7 +40,7 @@ pub(crate) async fn call_with_progress(
         let is_data = returns_structured(connection, called, context);
         Ok(called.run(connection, request, context, is_data, number).await?.into())
     };
-    // A panic costs this one call (F43).
+    // A panic ends only this call (F43).
     let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
     let begun = Instant::now();
     let mut ticks = interval_at(begun + PROGRESS_EVERY, PROGRESS_EVERY);
@@ -50,46 +50,46 @@ pub(crate) async fn call_with_progress(
             response = &mut work => return response.unwrap_or_else(|_| Ok(error_result(&panicked(called.name())).into())),
             () = context.ct.cancelled() => return Ok(error_result(&cancelled()).into()),
             () = connection.ended() => return Ok(error_result(&connection_ended()).into()),
-            never = &mut asking => match never {},
+            never = &mut questions => match never {},
             _ = ticks.tick(), if token.is_some() => {
                 let Some(token) = token.clone() else { continue };
                 let seconds = begun.elapsed().as_secs();
                 let busy = connection.backend.progress(&connection.backend.request());
-                let told = ProgressNotificationParam::new(token, begun.elapsed().as_secs_f64())
+                let params = ProgressNotificationParam::new(token, begun.elapsed().as_secs_f64())
                     .with_message(progress_message(called.name(), seconds, &busy));
-                // Whoever is gone misses nothing.
-                let _ = context.peer.notify_progress(told).await;
+                // Fails only when the client is gone.
+                let _ = context.peer.notify_progress(params).await;
             }
         }
     }
 }
 
-/// Whether the client speaks a revision of the protocol that has structured content.
+/// Whether the client's protocol revision has structured content.
 pub(crate) fn reads_structured(context: &RequestContext<RoleServer>) -> bool {
     let since = ProtocolVersion::V_2025_06_18;
     context.protocol_version().is_some_and(|version| version.as_str() >= since.as_str())
 }
 
-/// Whether such a client is answered with data by what it calls.
+/// Whether the result of this call is structured content.
 pub(crate) fn returns_structured(
     connection: &Connection,
     called: &Callable,
     context: &RequestContext<RoleServer>,
 ) -> bool {
     match called {
-        Callable::Own(tool) => tool.returns_structured(connection.answers, reads_structured(context)),
+        Callable::Own(tool) => tool.returns_structured(connection.result_form, reads_structured(context)),
         Callable::Besides(..) => false,
     }
 }
 
-/// How far a call is, in words.
+/// The text of a progress notification.
 fn progress_message(tool: &str, seconds: u64, busy: &Progress) -> String {
     let what = if busy.starting {
         "starting the browser".to_owned()
     } else if let Some(download) = busy.downloads.first() {
         format!("downloading, {} bytes so far", download.bytes)
     } else {
-        format!("{tool} is under way")
+        format!("{tool} is running")
     };
     format!("{what} ({seconds} s)")
 }

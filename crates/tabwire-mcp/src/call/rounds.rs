@@ -1,8 +1,8 @@
-//! A call that goes on over several requests: from revision 2026-07-28 on a server may not ask in the middle of a call,
-//! so it answers with its question, and the client asks again with what was said.
+//! Calls that take several requests. From protocol revision 2026-07-28 on, a server may not send a request during a
+//! call. It returns its question as the result, and the client sends the call again with the user's answer.
 //!
-//! Decides nothing; knows what is asked no better than the attendant does. The call itself goes on here, so that
-//! nothing is done twice; what the client carries back is a word that says which call is meant, and nothing else.
+//! The call keeps running here meanwhile, so that no effect happens twice. The client returns only a random
+//! `requestState` that identifies the call.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,51 +18,51 @@ use tabwire_api::{ErrorCode, Failure};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::backend::{Asking, Attendant, Permission};
+use crate::backend::{ApprovalQuestion, Approver, Permission};
 use crate::call::callable::Callable;
 use crate::call::progress::{panicked, returns_structured};
 use crate::connection::Connection;
-use crate::limits::{ASKING_DEADLINE, WAITING_CALLS, WAITING_GRACE};
+use crate::limits::{QUESTION_TIMEOUT, WAITING_CALLS, WAITING_GRACE};
 use crate::result::error_result;
 
-/// What a client has to repeat to go on with a call of its own.
+/// What a client must send again to continue its call.
 #[derive(Clone, Debug, PartialEq)]
 struct CallIdentity {
     tool: String,
     arguments: Option<JsonObject>,
-    /// What the client says it is, in every request.
+    /// The client's `clientInfo`, present in every request.
     client: Option<Implementation>,
 }
 
-/// A question that a client was told.
+/// A question that was sent to the client.
 #[derive(Clone, Debug)]
-struct Told {
-    asking: Asking,
+struct OpenQuestion {
+    question: ApprovalQuestion,
     until: Instant,
 }
 
-/// A call under way, and who is asked what it needs asked.
+/// A running call and the receiver of its questions.
 struct WaitingCall {
     identity: CallIdentity,
     work: JoinHandle<Result<CallToolResult, ErrorData>>,
-    attendant: Box<dyn Attendant>,
+    approver: Box<dyn Approver>,
 }
 
 impl Drop for WaitingCall {
     fn drop(&mut self) {
-        // Whoever gives a call up has it end.
+        // Dropping the call cancels it.
         self.work.abort();
     }
 }
 
-/// What comes next of a call.
+/// The next event of a call.
 enum Step {
-    Answered(Result<CallToolResult, ErrorData>),
-    Asks(Asking),
+    Finished(Result<CallToolResult, ErrorData>),
+    Question(ApprovalQuestion),
 }
 
 impl WaitingCall {
-    /// Begins a call, with somebody to ask.
+    /// Starts a call.
     #[expect(
         clippy::disallowed_methods,
         reason = "ended when the call is dropped, which its connection does"
@@ -74,47 +74,47 @@ impl WaitingCall {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Self {
-        let attendant = called.attend(connection);
+        let approver = called.approver(connection);
         let is_data = returns_structured(connection, called, context);
-        let (connection, called, number) = (Arc::clone(connection), called.clone(), attendant.call());
+        let (connection, called, number) = (Arc::clone(connection), called.clone(), approver.call());
         let context = context.clone();
         let work = async move { called.run(&connection, request, &context, is_data, number).await };
-        Self { identity, work: tokio::task::spawn(work), attendant }
+        Self { identity, work: tokio::task::spawn(work), approver }
     }
 
-    /// Waits until the call is answered, or something has to be asked first.
+    /// Waits for the call's result or its next question.
     async fn next(&mut self) -> Step {
         let tool = &self.identity.tool;
-        let (work, attendant) = (&mut self.work, &self.attendant);
+        let (work, approver) = (&mut self.work, &self.approver);
         tokio::select! {
             biased;
-            // A panic costs this one call (F43).
-            answer = work => Step::Answered(answer.unwrap_or_else(|_| Ok(error_result(&panicked(tool))))),
-            asking = attendant.next() => Step::Asks(asking),
+            // A panic ends only this call (F43).
+            result = work => Step::Finished(result.unwrap_or_else(|_| Ok(error_result(&panicked(tool))))),
+            question = approver.next() => Step::Question(question),
         }
     }
 
-    /// Hands in what was said to the question; gives it back to be asked again when nothing was said.
-    fn hear(&self, told: Told, responses: Option<&InputResponses>) -> Option<Told> {
-        if Instant::now() >= told.until {
-            self.attendant.answer(&told.asking.id, Permission::No);
+    /// Passes the user's answer to the call. Returns the question if there is no answer, to send it again.
+    fn receive_answer(&self, open: OpenQuestion, responses: Option<&InputResponses>) -> Option<OpenQuestion> {
+        if Instant::now() >= open.until {
+            self.approver.answer(&open.question.id, Permission::No);
             return None;
         }
-        // Who came back in time with nothing is told the question again, and gets no more time for it.
-        let is_heard = responses.is_some_and(|said| self.attendant.hear(&told.asking, said));
-        (!is_heard).then_some(told)
+        // A client that returns in time without an answer gets the question again, with the same deadline.
+        let is_answered = responses.is_some_and(|said| self.approver.accept(&open.question, said));
+        (!is_answered).then_some(open)
     }
 }
 
-/// A call that waits for what somebody says.
-struct Kept {
+/// A call that waits for the user's answer.
+struct StoredCall {
     call: WaitingCall,
-    told: Told,
+    open: OpenQuestion,
 }
 
-/// Calls that wait for what somebody says, each by a word that nobody can guess and that is good for one time.
+/// Calls that wait for a user's answer, by `requestState`: a random text that is valid once.
 #[derive(Default)]
-pub(crate) struct WaitingCalls(Mutex<HashMap<String, Kept>>);
+pub(crate) struct WaitingCalls(Mutex<HashMap<String, StoredCall>>);
 
 impl std::fmt::Debug for WaitingCalls {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -123,51 +123,51 @@ impl std::fmt::Debug for WaitingCalls {
 }
 
 impl WaitingCalls {
-    fn calls(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+    fn calls(&self) -> MutexGuard<'_, HashMap<String, StoredCall>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those that are not too old; the others end.
-    fn fresh_calls(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+    /// The calls that have not expired. Ends the others.
+    fn fresh_calls(&self) -> MutexGuard<'_, HashMap<String, StoredCall>> {
         let (mut calls, now) = (self.calls(), Instant::now());
-        calls.retain(|_, kept| now < kept.told.until + WAITING_GRACE);
+        calls.retain(|_, kept| now < kept.open.until + WAITING_GRACE);
         calls
     }
 
-    /// Keeps a call until it is asked for again; what the client is told meanwhile.
-    fn keep(&self, call: WaitingCall, told: Told) -> Result<InputRequiredResult, Failure> {
-        let unaskable = |what: &str| Failure::new(ErrorCode::Backpressure, what);
+    /// Stores a call until the client sends it again. Returns the result with the question.
+    fn keep(&self, call: WaitingCall, open: OpenQuestion) -> Result<InputRequiredResult, Failure> {
+        let refused = |what: &str| Failure::new(ErrorCode::Backpressure, what);
         let requests = call
-            .attendant
-            .put(&told.asking)
-            .ok_or_else(|| unaskable("The question could not be put into words."))?;
-        let word = word().ok_or_else(|| unaskable("The system gives no randomness."))?;
+            .approver
+            .encode(&open.question)
+            .ok_or_else(|| refused("The question cannot be encoded for this client."))?;
+        let state = state().ok_or_else(|| refused("The system provides no random bytes."))?;
         let mut calls = self.fresh_calls();
         if calls.len() >= WAITING_CALLS {
-            let message = format!("{WAITING_CALLS} questions of this client are open.");
-            return Err(unaskable(&message).with_remedy("Have some of them answered first."));
+            let message = format!("{WAITING_CALLS} questions of this client are unanswered.");
+            return Err(refused(&message).with_remedy("Answer some of them first."));
         }
-        calls.insert(word.clone(), Kept { call, told });
-        Ok(InputRequiredResult::new(Some(requests), Some(word)))
+        calls.insert(state.clone(), StoredCall { call, open });
+        Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
-    /// Takes a call that is asked for again by who began it, with what it began it with.
-    fn take(&self, word: &str, identity: &CallIdentity) -> Option<Kept> {
+    /// Takes a stored call if the same client sends it with the same arguments.
+    fn take(&self, state: &str, identity: &CallIdentity) -> Option<StoredCall> {
         let mut calls = self.fresh_calls();
-        let is_meant = calls.get(word).is_some_and(|kept| kept.call.identity == *identity);
-        is_meant.then(|| calls.remove(word)).flatten()
+        let is_meant = calls.get(state).is_some_and(|kept| kept.call.identity == *identity);
+        is_meant.then(|| calls.remove(state)).flatten()
     }
 
-    /// Ends all of them.
+    /// Ends all stored calls.
     pub(crate) fn clear(&self) {
         self.calls().clear();
     }
 }
 
-/// Begins a call, or goes on with one, until it is answered or has a question.
+/// Starts or continues a call until it has a result or a question.
 ///
 /// # Errors
-/// When a request goes on with a call that is not there, or is not this client's.
+/// When `requestState` belongs to no call, or to a call of another client.
 pub(crate) async fn call_in_rounds(
     connection: &Arc<Connection>,
     called: &Callable,
@@ -177,44 +177,43 @@ pub(crate) async fn call_in_rounds(
     let (tool, arguments) = (called.name().to_owned(), request.arguments.clone());
     let identity = CallIdentity { tool, arguments, client: context.client_info() };
     let (mut call, again) = match &request.request_state {
-        Some(word) => {
-            let Kept { call, told } =
-                connection.waiting.take(word, &identity).ok_or_else(|| unknown_call(called.name()))?;
-            let again = call.hear(told, request.input_responses.as_ref());
+        Some(state) => {
+            let StoredCall { call, open } =
+                connection.waiting.take(state, &identity).ok_or_else(|| unknown_call(called.name()))?;
+            let again = call.receive_answer(open, request.input_responses.as_ref());
             (call, again)
         }
         None => (WaitingCall::begin(connection, called, identity, request, context), None),
     };
-    let told = match again {
-        Some(told) => told,
+    let open = match again {
+        Some(open) => open,
         None => match call.next().await {
-            Step::Answered(answer) => return Ok(answer?.into()),
-            Step::Asks(asking) => Told { asking, until: Instant::now() + ASKING_DEADLINE },
+            Step::Finished(result) => return Ok(result?.into()),
+            Step::Question(question) => OpenQuestion { question, until: Instant::now() + QUESTION_TIMEOUT },
         },
     };
-    Ok(match connection.waiting.keep(call, told) {
-        Ok(question) => question.into(),
+    Ok(match connection.waiting.keep(call, open) {
+        Ok(result) => result.into(),
         Err(failure) => error_result(&failure).into(),
     })
 }
 
-/// Whether the client speaks a revision in which a call's question is its response.
+/// Whether the client's protocol revision returns questions as results.
 pub(crate) fn has_rounds(context: &RequestContext<RoleServer>) -> bool {
     let since = ProtocolVersion::V_2026_07_28;
     context.protocol_version().is_some_and(|version| version.as_str() >= since.as_str())
 }
 
-/// Told for a word that was made up, was used before, is another client's or another call's, or is too old.
+/// The error for a `requestState` that is unknown, used, expired, or of another client or call.
 fn unknown_call(tool: &str) -> ErrorData {
     let message =
         format!("No call of `{tool}` waits for this `requestState`. Nothing was done for this request.");
-    let hint =
-        "It may have been answered already, or not in time. Call the tool anew, without `requestState`.";
+    let hint = "It was answered already, or too late. Call the tool again, without `requestState`.";
     ErrorData::invalid_params(message, Some(json!({"code": ErrorCode::BadArgs, "hint": hint})))
 }
 
-/// A word of 128 random bits.
-fn word() -> Option<String> {
+/// A random `requestState` of 128 bits.
+fn state() -> Option<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())

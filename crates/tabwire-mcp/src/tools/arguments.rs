@@ -7,7 +7,7 @@ use tabwire_engine::find_similar;
 use crate::tools::OfferedTool;
 use crate::tools::schema::Need;
 
-/// What a caller asked for.
+/// The parsed arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CallArguments {
     /// The action's own parameters.
@@ -15,16 +15,16 @@ pub(crate) struct CallArguments {
     pub(crate) tab: Option<TabId>,
     pub(crate) snapshot: bool,
     pub(crate) timeout_ms: Option<u64>,
-    /// The call it is, if somebody is there to be asked for that one.
+    /// The call's number, if its client can show questions.
     pub(crate) call: Option<CallNumber>,
 }
 
 impl CallArguments {
-    /// Reads arguments; one that the tool does not have is refused with those it has.
+    /// Parses arguments. Refuses unknown ones, with the list of known ones.
     pub(crate) fn read(tool: &OfferedTool, arguments: Option<Map<String, Value>>) -> Result<Self, Failure> {
-        // Models give null for what they leave out.
+        // Models send null for omitted arguments.
         let given = arguments.into_iter().flatten().filter(|(_, value)| !value.is_null());
-        let mut asked = Self::default();
+        let mut call = Self::default();
         let mut params = Map::new();
         let (mut by_ref, mut selector) = (None, None);
         for (name, value) in given {
@@ -40,13 +40,13 @@ impl CallArguments {
                 "ref" if tool.plan.element.is_some() => by_ref = Some(text(tool, "ref", value)?),
                 "selector" if tool.plan.element.is_some() => selector = Some(text(tool, "selector", value)?),
                 other if !tool.plan.common.contains(&other) => return Err(unknown(tool, other)),
-                "tab" => asked.tab = Some(read_tab(tool, value)?),
+                "tab" => call.tab = Some(read_tab(tool, value)?),
                 "snapshot" => {
-                    asked.snapshot =
+                    call.snapshot =
                         value.as_bool().ok_or_else(|| wrong(tool, "snapshot", "true or false"))?;
                 }
                 _ => {
-                    asked.timeout_ms = Some(
+                    call.timeout_ms = Some(
                         value
                             .as_u64()
                             .ok_or_else(|| wrong(tool, "timeout_ms", "a number of milliseconds"))?,
@@ -59,12 +59,12 @@ impl CallArguments {
         {
             params.insert(parameter.to_owned(), json!(target));
         }
-        asked.params = Value::Object(params);
-        Ok(asked)
+        call.params = Value::Object(params);
+        Ok(call)
     }
 }
 
-/// The element that is meant: exactly one way of naming it.
+/// The element, named in exactly one way.
 fn one_of(
     tool: &OfferedTool,
     by_ref: Option<String>,
@@ -146,21 +146,21 @@ mod tests {
 
     #[test]
     fn arguments_become_parameters() {
-        let asked = read("click", json!({"ref": "e3", "nth": 2, "tab": "pipe:1:2", "snapshot": true}))
+        let call = read("click", json!({"ref": "e3", "nth": 2, "tab": "pipe:1:2", "snapshot": true}))
             .expect("valid");
-        assert_eq!(asked.params, json!({"target": "e3", "nth": 2}));
-        assert!(asked.snapshot && asked.tab.is_some());
-        let asked = read("tab_close", json!({"tab": "pipe:1:2"})).expect("valid");
-        assert_eq!((asked.params, asked.tab), (json!({"id": "pipe:1:2"}), None));
-        let asked =
+        assert_eq!(call.params, json!({"target": "e3", "nth": 2}));
+        assert!(call.snapshot && call.tab.is_some());
+        let call = read("tab_close", json!({"tab": "pipe:1:2"})).expect("valid");
+        assert_eq!((call.params, call.tab), (json!({"id": "pipe:1:2"}), None));
+        let call =
             read("eval", json!({"expression": "1", "selector": "#a", "timeout_ms": 5})).expect("valid");
-        assert_eq!(asked.params, json!({"expression": "1", "element": "#a"}));
+        assert_eq!(call.params, json!({"expression": "1", "element": "#a"}));
         assert_eq!(read("get_text", json!({"ref": null})).expect("valid").params, json!({}));
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_what_can() {
-        for (tool, arguments, told) in [
+    fn invalid_arguments_are_refused_with_a_remedy() {
+        for (tool, arguments, expected) in [
             ("click", json!({}), "`selector`"),
             ("click", json!({"ref": "e3", "selector": "#a"}), "Give the ref"),
             ("click", json!({"ref": "#a"}), "as `selector`"),
@@ -172,7 +172,7 @@ mod tests {
             let failure = read(tool, arguments.clone()).expect_err(tool);
             assert_eq!(failure.code, ErrorCode::BadArgs);
             let hint = failure.hint();
-            assert!(hint.contains(told), "{tool} {arguments}: {hint}");
+            assert!(hint.contains(expected), "{tool} {arguments}: {hint}");
         }
     }
 }

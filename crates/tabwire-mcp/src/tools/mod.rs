@@ -1,4 +1,4 @@
-//! Every tool there is: the registry's actions, and three that are about the connection and its tabs.
+//! All tools: the registry's actions, and three tools for the connection and its tabs.
 
 pub(crate) mod arguments;
 pub(crate) mod schema;
@@ -13,27 +13,27 @@ use tabwire_engine::{ACTIONS, Definition, Effect, TabUse, ToolGroup, ToolOptions
 
 use crate::tools::schema::{ArgumentPlan, first_sentence, object, output_of, schema_of};
 
-/// What `tab_lease` can be told, and the action that each is.
+/// The verbs of `tab_lease`, with their actions.
 pub(crate) const LEASE_VERBS: [(&str, &str); 3] =
     [("take", "tab_lease"), ("release", "tab_release"), ("list", "tab_leases")];
 
-/// What a tool does when it is called.
+/// The implementation of a tool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ToolKind {
     /// An action of the registry.
     Action(&'static Definition),
-    /// Says how the session is.
+    /// Returns the status of the session.
     Status,
-    /// Goes on with a response that was cut.
+    /// Returns the next part of a truncated result.
     More,
-    /// Has a tab for this client alone.
+    /// Leases a tab to this client.
     Lease,
 }
 
-/// A tool as clients are offered it.
+/// A tool with its schema.
 #[derive(Clone, Debug)]
 pub struct OfferedTool {
-    /// Its name, which is the action's.
+    /// Its name, the same as the action's.
     pub name: &'static str,
     /// Its group.
     pub group: ToolGroup,
@@ -46,7 +46,7 @@ pub struct OfferedTool {
 }
 
 impl OfferedTool {
-    /// Whether it is answered with data, to a client that wants answers in this form and may know none.
+    /// Whether its result is structured content, for a result form and a client with or without support for it.
     pub(crate) const fn returns_structured(&self, form: ResultForm, reads_structured: bool) -> bool {
         match form {
             ResultForm::Auto => matches!(self.result, ToolResult::Data) && reads_structured,
@@ -55,7 +55,7 @@ impl OfferedTool {
         }
     }
 
-    /// The tool as it is listed to such a client.
+    /// The tool as listed to such a client.
     pub(crate) fn listed(&self, form: ResultForm, reads_structured: bool) -> Tool {
         let tool = self.tool.clone();
         if !self.returns_structured(form, reads_structured) {
@@ -63,26 +63,26 @@ impl OfferedTool {
         }
         let mut output = Arc::clone(&self.output);
         if form == ResultForm::Auto {
-            // A response that is cut has other members.
+            // A truncated result does not match the schema.
             Arc::make_mut(&mut output).remove("required");
         }
         tool.with_raw_output_schema(output)
     }
 
-    /// About how many tokens it costs each client to know the tool.
+    /// About how many tokens the tool costs in the list.
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.json().to_string().len().div_ceil(4)
     }
 
-    /// The tool as it is listed unless told otherwise, as data.
+    /// The tool as JSON, as listed by default.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::to_value(self.listed(ResultForm::Auto, true)).unwrap_or(Value::Null)
     }
 }
 
-/// Every tool, in the order of the registry. Made once: writing schemas takes longer than many an action.
+/// Every tool, in the order of the registry. Built once, because generating schemas is slow.
 pub fn offered_tools() -> &'static [OfferedTool] {
     static TOOLS: OnceLock<Vec<OfferedTool>> = OnceLock::new();
     TOOLS.get_or_init(|| ACTIONS.iter().filter_map(of_action).chain([status(), more(), lease()]).collect())
@@ -112,9 +112,12 @@ fn of_action(action: &'static Definition) -> Option<OfferedTool> {
 }
 
 fn status() -> OfferedTool {
-    let tool =
-        Tool::new("status", "Say how the session, its browser and tabs are", object(Map::new(), Vec::new()))
-            .with_annotations(ToolAnnotations::new().read_only(true).open_world(false));
+    let tool = Tool::new(
+        "status",
+        "Show the status of the session, its browser and tabs",
+        object(Map::new(), Vec::new()),
+    )
+    .with_annotations(ToolAnnotations::new().read_only(true).open_world(false));
     own("status", ToolKind::Status, ArgumentPlan::default(), tool)
 }
 
@@ -122,7 +125,7 @@ fn more() -> OfferedTool {
     let mut properties = Map::new();
     properties.insert("handle".to_owned(), json!({"type": "string"}));
     let schema = object(properties, vec![json!("handle")]);
-    let tool = Tool::new("more", "Go on with an answer that was cut, by the handle it gave", schema)
+    let tool = Tool::new("more", "Read the next part of a truncated result, by its handle", schema)
         .with_annotations(ToolAnnotations::new().read_only(true).open_world(false));
     let plan = ArgumentPlan { passed: vec!["handle".to_owned()], ..ArgumentPlan::default() };
     own("more", ToolKind::More, plan, tool)
@@ -132,9 +135,9 @@ fn lease() -> OfferedTool {
     let mut properties = Map::new();
     properties.insert("verb".to_owned(), json!({"enum": LEASE_VERBS.map(|(verb, _)| verb)}));
     properties
-        .insert("seconds".to_owned(), json!({"type": "integer", "description": "How long, 600 if left out"}));
+        .insert("seconds".to_owned(), json!({"type": "integer", "description": "Duration, default 600"}));
     properties.insert("tab".to_owned(), json!({"type": "string"}));
-    let words = "Have a tab for yourself, so that other clients of the session keep off it; give it back; see who has which";
+    let words = "Take, release or list leases: exclusive use of a tab, which other clients of the session then cannot use";
     let tool = Tool::new("tab_lease", words, object(properties, vec![json!("verb")]))
         .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).open_world(false));
     let passed = vec!["verb".to_owned(), "seconds".to_owned()];
@@ -152,7 +155,7 @@ fn own(name: &'static str, kind: ToolKind, plan: ArgumentPlan, tool: Tool) -> Of
     OfferedTool { name, group, kind, plan, tool, output: Arc::new(output), result }
 }
 
-/// Hints for clients that request approval before a tool is used, from what the action does to the world.
+/// Annotations for clients that request approval before a tool is used, from the effects of the action.
 fn annotations(action: &Definition, options: &ToolOptions) -> ToolAnnotations {
     let hints = ToolAnnotations::new();
     let hints = match action.effect {
@@ -174,7 +177,7 @@ mod tests {
     use crate::tools::set::ToolSet;
 
     #[test]
-    fn the_usual_tools_cost_little() {
+    fn default_tools_fit_the_token_limit() {
         let usual = ToolSet::choose(&[]).expect("the usual tools");
         let tools: Vec<Value> = usual.tools().iter().map(|tool| tool.json()).collect();
         let bytes = json!({"tools": tools}).to_string().len();
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_comes_with_data_and_only_with_data() {
+    fn output_schema_is_listed_only_with_structured_results() {
         let find = |name: &str| offered_tools().iter().find(|tool| tool.name == name).expect("a tool");
         for (name, form, reads_structured, expected) in [
             ("tabs_list", ResultForm::Auto, true, true),
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tool_refuses_what_it_does_not_know_and_says_what_it_does_to_the_world() {
+    fn every_tool_has_a_strict_schema_and_annotations() {
         for offered in offered_tools() {
             let tool = offered.json();
             let name = offered.name;
@@ -227,7 +230,7 @@ mod tests {
             );
             assert_eq!(tool.get("outputSchema").is_some(), offered.result == ToolResult::Data, "{name}");
             let text = tool.to_string();
-            assert!(!text.contains("--") && !text.contains("$ref"), "{name} speaks of flags: {text}");
+            assert!(!text.contains("--") && !text.contains("$ref"), "{name} mentions flags: {text}");
         }
     }
 }

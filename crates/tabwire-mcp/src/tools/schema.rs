@@ -1,27 +1,28 @@
-//! The schema of a tool's arguments, a short form of the action's schema: every conversation pays its tokens.
+//! The schema of a tool's arguments: a short form of the action's schema, because every conversation pays for its
+//! tokens.
 //!
 //! Elements, tabs and timeouts have the same arguments in every tool.
 
 use serde_json::{Map, Value, json};
 use tabwire_engine::{Definition, Effect, ToolOptions};
 
-/// What an action calls an element that is named by `ref` or `selector` here.
+/// Parameters of actions that name an element. Tools have `ref` and `selector` instead.
 const ELEMENTS: [&str; 2] = ["target", "element"];
 
 /// How the arguments of a tool become the parameters of its action.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ArgumentPlan {
-    /// The parameter that an element goes into, and whether one must be named.
+    /// The parameter for the element, and whether an element is required.
     pub(crate) element: Option<(&'static str, Need)>,
-    /// Names of arguments with the parameter's name, where it is another.
+    /// Arguments whose parameter has another name.
     pub(crate) renamed: Vec<(&'static str, String)>,
-    /// Names of parameters that are passed on as they are.
+    /// Parameters that are passed unchanged.
     pub(crate) passed: Vec<String>,
-    /// Arguments about the call, which no action sees.
+    /// Arguments of the call, which the action does not receive.
     pub(crate) common: Vec<&'static str>,
 }
 
-/// Whether an element must be named.
+/// Whether an element is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     Must,
@@ -29,7 +30,7 @@ pub(crate) enum Need {
 }
 
 impl ArgumentPlan {
-    /// Every argument's name, in the order they are told.
+    /// Every argument's name, in the order of the list.
     pub(crate) fn names(&self) -> Vec<&str> {
         let element = self.element.iter().flat_map(|_| ["ref", "selector"]);
         let renamed = self.renamed.iter().map(|(argument, _)| *argument);
@@ -41,7 +42,7 @@ impl ArgumentPlan {
     }
 }
 
-/// The schema of a tool, and how its arguments are read.
+/// The schema of a tool, and how its arguments are parsed.
 pub(crate) fn schema_of(action: &Definition, options: &ToolOptions) -> (Map<String, Value>, ArgumentPlan) {
     let schema = (action.parameters)();
     let definitions = schema.get("$defs").cloned().unwrap_or(Value::Null);
@@ -77,7 +78,7 @@ pub(crate) fn schema_of(action: &Definition, options: &ToolOptions) -> (Map<Stri
     (object(properties, musts), plan)
 }
 
-/// Adds what is said about a call and not about its action.
+/// Adds the arguments of the call.
 fn add_common(
     action: &Definition,
     options: &ToolOptions,
@@ -99,7 +100,7 @@ fn add_common(
     }
 }
 
-/// The schema of an object that takes these members and no others.
+/// The schema of an object with these members only.
 pub(crate) fn object(properties: Map<String, Value>, musts: Vec<Value>) -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
@@ -111,17 +112,17 @@ pub(crate) fn object(properties: Map<String, Value>, musts: Vec<Value>) -> Map<S
     schema
 }
 
-/// A parameter's schema without what says nothing to a model: defaults, bounds of types, `null`, references.
+/// A parameter's schema without defaults, bounds, `null` and references, which do not help a model.
 fn lean(schema: &Value, definitions: &Value, is_described: bool) -> Value {
-    let mut told = bare(schema, definitions);
+    let mut lean_schema = bare(schema, definitions);
     let words = schema.get("description").and_then(Value::as_str).filter(|_| is_described);
-    if let (Some(words), Some(members)) = (words, told.as_object_mut()) {
+    if let (Some(words), Some(members)) = (words, lean_schema.as_object_mut()) {
         members.insert("description".to_owned(), json!(first_sentence(words)));
     }
-    told
+    lean_schema
 }
 
-/// A schema's kind alone.
+/// Only the type of a schema.
 fn bare(schema: &Value, definitions: &Value) -> Value {
     if let Some(definition) = referred(schema, definitions) {
         return bare(definition, definitions);
@@ -134,29 +135,29 @@ fn bare(schema: &Value, definitions: &Value) -> Value {
         let words: Vec<&Value> = choices.iter().filter_map(|choice| choice.get("const")).collect();
         return json!({"enum": words});
     }
-    let mut told = Map::new();
+    let mut lean_schema = Map::new();
     if let Some(kind) = schema.get("type") {
         let kind = kind
             .as_array()
             .and_then(|kinds| kinds.iter().find(|kind| **kind != json!("null")))
             .unwrap_or(kind);
-        told.insert("type".to_owned(), kind.clone());
+        lean_schema.insert("type".to_owned(), kind.clone());
     }
     if let Some(words) = schema.get("enum") {
-        told.insert("enum".to_owned(), words.clone());
+        lean_schema.insert("enum".to_owned(), words.clone());
     }
     if let Some(items) = schema.get("items") {
-        told.insert("items".to_owned(), bare(items, definitions));
+        lean_schema.insert("items".to_owned(), bare(items, definitions));
     } else if schema.get("prefixItems").is_some() {
-        told.insert("items".to_owned(), json!({"type": "number"}));
+        lean_schema.insert("items".to_owned(), json!({"type": "number"}));
     }
     if let Some(members) = schema.get("properties").and_then(Value::as_object) {
         let members: Map<String, Value> =
             members.iter().map(|(name, member)| (name.clone(), bare(member, definitions))).collect();
-        told.insert("properties".to_owned(), Value::Object(members));
-        told.extend(schema.get("required").map(|musts| ("required".to_owned(), musts.clone())));
+        lean_schema.insert("properties".to_owned(), Value::Object(members));
+        lean_schema.extend(schema.get("required").map(|musts| ("required".to_owned(), musts.clone())));
     }
-    Value::Object(told)
+    Value::Object(lean_schema)
 }
 
 fn referred<'a>(schema: &Value, definitions: &'a Value) -> Option<&'a Value> {
@@ -171,7 +172,7 @@ pub(crate) fn first_sentence(words: &str) -> String {
     line[..end].trim().trim_end_matches('.').to_owned()
 }
 
-/// The schema of an action's answer, in a few words: what is always there, and of which kind.
+/// The short schema of an action's result: the required members and their types.
 pub(crate) fn output_of(action: &Definition) -> Map<String, Value> {
     let schema = (action.output)();
     let definitions = schema.get("$defs").cloned().unwrap_or(Value::Null);
@@ -186,7 +187,7 @@ pub(crate) fn output_of(action: &Definition) -> Map<String, Value> {
         })
         .collect();
     let musts = if properties.is_empty() { Vec::new() } else { required };
-    let mut told = object(properties, musts);
-    told.remove("additionalProperties");
-    told
+    let mut lean_schema = object(properties, musts);
+    lean_schema.remove("additionalProperties");
+    lean_schema
 }

@@ -1,21 +1,21 @@
-//! The tools that one client gets: groups and names, added or removed.
+//! Selects the tools of one client by groups and names.
 
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_engine::{ToolGroup, find_similar};
 
 use crate::tools::{OfferedTool, offered_tools};
 
-/// The word for every tool there is.
+/// Selects every tool.
 const ALL: &str = "all";
 
-/// The tools that one client is offered.
+/// The tools of one client.
 #[derive(Clone, Debug)]
 pub struct ToolSet {
     tools: Vec<&'static OfferedTool>,
 }
 
 impl ToolSet {
-    /// Reads a choice: groups and names are added to the usual tools, `-NAME` takes a tool or group away.
+    /// Parses a selection: groups and names are added to the default tools, `-NAME` removes a tool or group.
     ///
     /// # Errors
     /// When a word is neither a group nor a tool.
@@ -45,7 +45,7 @@ impl ToolSet {
         self.tools.iter().copied().find(|tool| tool.name == name)
     }
 
-    /// Why there is no such tool here, and what there is.
+    /// The error for an unavailable tool, with the available ones.
     pub(crate) fn refuse(&self, name: &str) -> String {
         if let Some(tool) = offered_tools().iter().find(|tool| tool.name == name) {
             let group = tool.group.as_str();
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_adds_and_takes_away() {
+    fn selection_adds_and_removes_tools() {
         let names = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             ToolSet::choose(&words).map(|set| set.tools().iter().map(|tool| tool.name).collect::<Vec<_>>())

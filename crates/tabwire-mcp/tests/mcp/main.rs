@@ -1,4 +1,4 @@
-//! The MCP server in one process with its client.
+//! Tests of the MCP server and a client in one process.
 
 mod rounds;
 mod server;

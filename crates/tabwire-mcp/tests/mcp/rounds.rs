@@ -1,5 +1,5 @@
-//! Questions to clients of revision 2026-07-28: a call's question is its response, and the client comes back with what
-//! was said. Lines of JSON against the server, in one process, with a backend whose calls have to be allowed.
+//! Approval questions to clients of protocol revision 2026-07-28: a call returns its question, and the client sends the
+//! call again with the answer. The server and a client of JSON lines run in one process, with a fake backend.
 #![expect(clippy::disallowed_methods, reason = "each test waits for the tasks it starts")]
 
 use std::collections::VecDeque;
@@ -11,78 +11,78 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tabwire_api::api::{ActionRequest, ActionResponse, McpOpening, ResultForm};
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress};
-use tabwire_mcp::{Answering, Asking, Attendant, Backend, Connection, Permission, serve};
+use tabwire_mcp::{ApprovalQuestion, Approver, Backend, BackendFuture, Connection, Permission, serve};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::{Notify, oneshot};
 
-/// A question that waits.
+/// An unanswered question.
 struct Open {
     id: String,
     call: Option<CallNumber>,
     message: String,
-    answer: oneshot::Sender<Permission>,
+    reply: oneshot::Sender<Permission>,
 }
 
-/// Where questions wait.
+/// The unanswered questions, and counters of calls.
 #[derive(Default)]
-struct Desk {
+struct QuestionQueue {
     open: Mutex<VecDeque<Open>>,
-    news: Notify,
+    changed: Notify,
     next: AtomicU64,
-    /// Calls that were begun, were done, and were given up.
-    begun: AtomicUsize,
-    done: AtomicUsize,
-    given_up: AtomicUsize,
+    /// Calls that started, finished and were cancelled.
+    started: AtomicUsize,
+    finished: AtomicUsize,
+    cancelled: AtomicUsize,
 }
 
-/// A backend whose calls ask as often as the expression says; done only when each was allowed.
+/// A backend whose calls send one question per `?` in the expression, and finish if each was approved.
 #[derive(Clone, Default)]
-struct Careful(Arc<Desk>);
+struct ApprovalBackend(Arc<QuestionQueue>);
 
-impl std::fmt::Debug for Careful {
+impl std::fmt::Debug for ApprovalBackend {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Careful")
+        formatter.write_str("ApprovalBackend")
     }
 }
 
-/// Counts a call that ends before its time.
-struct Under(Arc<Desk>, bool);
+/// Counts a call as finished or cancelled when dropped.
+struct CallCounter(Arc<QuestionQueue>, bool);
 
-impl Drop for Under {
+impl Drop for CallCounter {
     fn drop(&mut self) {
-        let count = if self.1 { &self.0.done } else { &self.0.given_up };
+        let count = if self.1 { &self.0.finished } else { &self.0.cancelled };
         count.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-impl Careful {
+impl ApprovalBackend {
     async fn run(&self, request: ActionRequest) -> Result<ActionResponse, Failure> {
-        self.0.begun.fetch_add(1, Ordering::SeqCst);
-        let mut under = Under(Arc::clone(&self.0), false);
+        self.0.started.fetch_add(1, Ordering::SeqCst);
+        let mut counter = CallCounter(Arc::clone(&self.0), false);
         let script = request.params["expression"].as_str().unwrap_or_default().to_owned();
         let refused = |why: &str| Failure::new(ErrorCode::PolicyDenied, why.to_owned());
-        let mut heard = Vec::new();
+        let mut permissions = Vec::new();
         for round in 0..script.matches('?').count() {
-            let (answer, answered) = oneshot::channel();
+            let (reply, replied) = oneshot::channel();
             let id = format!("a{}", self.0.next.fetch_add(1, Ordering::SeqCst));
-            let call = request.call.ok_or_else(|| refused("Nobody is there."))?;
+            let call = request.call.ok_or_else(|| refused("No approver."))?;
             let message = format!("May {script} go on, {round}?");
             self.0.open.lock().expect("not poisoned").push_back(Open {
                 id,
                 call: Some(call),
                 message,
-                answer,
+                reply,
             });
-            self.0.news.notify_waiters();
-            let permission = answered.await.map_err(|_| refused("Nobody answered."))?;
+            self.0.changed.notify_waiters();
+            let permission = replied.await.map_err(|_| refused("No answer."))?;
             if permission == Permission::No {
-                under.1 = true;
-                return Err(refused("Somebody said no."));
+                counter.1 = true;
+                return Err(refused("The user said no."));
             }
-            heard.push(format!("{permission:?}"));
+            permissions.push(format!("{permission:?}"));
         }
-        under.1 = true;
-        let text = format!("done after {}", heard.join(", "));
+        counter.1 = true;
+        let text = format!("finished after {}", permissions.join(", "));
         Ok(ActionResponse {
             session: request.session,
             project: request.project,
@@ -97,65 +97,65 @@ impl Careful {
     }
 }
 
-/// Somebody at the client of one call.
-struct Somebody {
-    desk: Arc<Desk>,
+/// Receives the questions of one call.
+struct QueueApprover {
+    queue: Arc<QuestionQueue>,
     call: CallNumber,
 }
 
-impl Somebody {
-    fn find(&self) -> Option<Asking> {
-        let open = self.desk.open.lock().expect("not poisoned");
+impl QueueApprover {
+    fn find(&self) -> Option<ApprovalQuestion> {
+        let open = self.queue.open.lock().expect("not poisoned");
         let one = open.iter().find(|one| one.call == Some(self.call))?;
-        Some(Asking { id: one.id.clone(), message: one.message.clone() })
+        Some(ApprovalQuestion { id: one.id.clone(), message: one.message.clone() })
     }
 }
 
-impl Attendant for Somebody {
+impl Approver for QueueApprover {
     fn call(&self) -> Option<CallNumber> {
         Some(self.call)
     }
 
-    fn next(&self) -> Answering<'_, Asking> {
+    fn next(&self) -> BackendFuture<'_, ApprovalQuestion> {
         Box::pin(async move {
             loop {
-                let news = self.desk.news.notified();
-                if let Some(asking) = self.find() {
-                    return asking;
+                let changed = self.queue.changed.notified();
+                if let Some(question) = self.find() {
+                    return question;
                 }
-                news.await;
+                changed.await;
             }
         })
     }
 
     fn answer(&self, id: &str, permission: Permission) {
-        let mut open = self.desk.open.lock().expect("not poisoned");
+        let mut open = self.queue.open.lock().expect("not poisoned");
         if let Some(place) = open.iter().position(|one| one.id == id) {
-            let one = open.remove(place).expect("it is there");
-            // Whoever asked may have gone.
-            let _ = one.answer.send(permission);
+            let one = open.remove(place).expect("the position is valid");
+            // The call may have been cancelled.
+            let _ = one.reply.send(permission);
         }
     }
 }
 
-impl Backend for Careful {
+impl Backend for ApprovalBackend {
     fn act<'a>(
         &'a self,
         _name: &'a str,
         request: ActionRequest,
-    ) -> Answering<'a, Result<ActionResponse, Failure>> {
+    ) -> BackendFuture<'a, Result<ActionResponse, Failure>> {
         Box::pin(self.run(request))
     }
 
-    fn picture<'a>(&'a self, _path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>> {
+    fn read_image<'a>(&'a self, _path: &'a Path) -> BackendFuture<'a, Result<Vec<u8>, Failure>> {
         Box::pin(async { Ok(Vec::new()) })
     }
 
-    fn journal<'a>(
+    fn audit_rows<'a>(
         &'a self,
         _request: &'a ActionRequest,
         _rows: usize,
-    ) -> Answering<'a, Result<String, Failure>> {
+    ) -> BackendFuture<'a, Result<String, Failure>> {
         Box::pin(async { Ok(String::new()) })
     }
 
@@ -167,12 +167,12 @@ impl Backend for Careful {
         ActionRequest::default()
     }
 
-    fn attend(&self) -> Box<dyn Attendant> {
+    fn approver(&self) -> Box<dyn Approver> {
         let call = CallNumber(self.0.next.fetch_add(1, Ordering::SeqCst));
-        Box::new(Somebody { desk: Arc::clone(&self.0), call })
+        Box::new(QueueApprover { queue: Arc::clone(&self.0), call })
     }
 
-    fn introduce(&self, name: &ClientName) {
+    fn set_client_name(&self, name: &ClientName) {
         assert_eq!(name.as_str(), "person");
     }
 
@@ -180,12 +180,12 @@ impl Backend for Careful {
         Ok(Arc::new(self.clone()))
     }
 
-    fn leave(&self) -> Answering<'_, ()> {
+    fn leave(&self) -> BackendFuture<'_, ()> {
         Box::pin(async {})
     }
 }
 
-/// A client that speaks the protocol by hand.
+/// A client that writes and reads JSON lines.
 struct Client {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
@@ -196,7 +196,7 @@ struct Client {
 }
 
 impl Client {
-    fn start(backend: &Careful) -> Self {
+    fn start(backend: &ApprovalBackend) -> Self {
         let opening = McpOpening { answers: ResultForm::Text, ..McpOpening::default() };
         let connection = Arc::new(Connection::new(Arc::new(backend.clone()), &opening).expect("tools"));
         let (client, server) = tokio::io::duplex(64 * 1024);
@@ -222,7 +222,7 @@ impl Client {
         self.writer.write_all(format!("{request}\n").as_bytes()).await.expect("it reads");
     }
 
-    async fn answer(&mut self) -> Value {
+    async fn response(&mut self) -> Value {
         let mut line = String::new();
         let reading = self.reader.read_line(&mut line);
         tokio::time::timeout(Duration::from_secs(10), reading).await.expect("in time").expect("a line");
@@ -231,13 +231,13 @@ impl Client {
 
     async fn ask(&mut self, params: Value) -> Value {
         self.begin(params).await;
-        self.answer().await
+        self.response().await
     }
 
-    /// Begins a call that asks, and takes the question.
+    /// Starts a call and returns its question and `requestState`.
     async fn question(&mut self, script: &str) -> (String, String) {
-        let answer = self.ask(call(script)).await;
-        told(&answer)
+        let response = self.ask(call(script)).await;
+        open_question(&response)
     }
 }
 
@@ -245,7 +245,7 @@ fn call(script: &str) -> Value {
     json!({"name": "eval", "arguments": {"expression": script}})
 }
 
-/// A call that goes on, with what was said.
+/// The parameters that continue a call, with the answer.
 fn again(script: &str, state: &str, said: Value) -> Value {
     let mut params = call(script);
     params["requestState"] = json!(state);
@@ -257,30 +257,36 @@ fn said(answer: &str) -> Value {
     json!({"approval": {"action": "accept", "content": {"answer": answer}}})
 }
 
-/// What was asked, and the word to go on with.
-fn told(answer: &Value) -> (String, String) {
-    let result = &answer["result"];
-    assert_eq!(result["resultType"], "input_required", "{answer}");
+/// The question and the `requestState` of a response.
+fn open_question(response: &Value) -> (String, String) {
+    let result = &response["result"];
+    assert_eq!(result["resultType"], "input_required", "{response}");
     let request = &result["inputRequests"]["approval"];
-    assert_eq!(request["method"], "elicitation/create", "{answer}");
+    assert_eq!(request["method"], "elicitation/create", "{response}");
     let message = request["params"]["message"].as_str().expect("a message").to_owned();
-    (message, result["requestState"].as_str().expect("a word").to_owned())
+    (message, result["requestState"].as_str().expect("a requestState").to_owned())
 }
 
-fn text(answer: &Value) -> String {
-    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}")).to_owned()
+fn text(response: &Value) -> String {
+    response["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no text: {response}"))
+        .to_owned()
 }
 
-fn is_unknown(answer: &Value) {
-    assert_eq!(answer["error"]["code"], -32602, "{answer}");
-    assert!(answer["error"]["data"]["hint"].as_str().is_some_and(|hint| hint.contains("anew")), "{answer}");
+fn is_unknown(response: &Value) {
+    assert_eq!(response["error"]["code"], -32602, "{response}");
+    assert!(
+        response["error"]["data"]["hint"].as_str().is_some_and(|hint| hint.contains("again")),
+        "{response}"
+    );
 }
 
 #[tokio::test]
-async fn every_answer_is_heard_and_whatever_is_no_clear_yes_is_no() {
-    let backend = Careful::default();
+async fn every_answer_is_applied_and_unclear_ones_mean_no() {
+    let backend = ApprovalBackend::default();
     let mut client = Client::start(&backend);
-    for (response, expected) in [
+    for (given, expected) in [
         (said("once"), "Once"),
         (said("session"), "Session"),
         (said("always"), "Always"),
@@ -292,23 +298,27 @@ async fn every_answer_is_heard_and_whatever_is_no_clear_yes_is_no() {
     ] {
         let (message, state) = client.question("?").await;
         assert_eq!(message, "May ? go on, 0?");
-        let answer = client.ask(again("?", &state, response.clone())).await;
-        assert!(text(&answer).contains(expected), "{response}: {answer}");
-        assert_eq!(answer["result"]["isError"], expected == "said no", "{response}: {answer}");
+        let response = client.ask(again("?", &state, given.clone())).await;
+        assert!(text(&response).contains(expected), "{given}: {response}");
+        assert_eq!(response["result"]["isError"], expected == "said no", "{given}: {response}");
     }
-    // Two questions of one call, each with a word of its own; what else is in the response is not looked at.
+    // Two questions of one call, each with its own `requestState`. Other keys in the responses are ignored.
     let (_, first) = client.question("??").await;
     let more = json!({"approval": said("once")["approval"], "other": {"action": "accept"}});
-    let (message, second) = told(&client.ask(again("??", &first, more)).await);
+    let (message, second) = open_question(&client.ask(again("??", &first, more)).await);
     assert_eq!((message.as_str(), first == second), ("May ?? go on, 1?", false));
-    let answer = client.ask(again("??", &second, said("always"))).await;
-    assert!(text(&answer).contains("Once, Always"), "{answer}");
-    assert_eq!(backend.0.begun.load(Ordering::SeqCst), 9, "each call was begun once, however many rounds");
+    let response = client.ask(again("??", &second, said("always"))).await;
+    assert!(text(&response).contains("Once, Always"), "{response}");
+    assert_eq!(
+        backend.0.started.load(Ordering::SeqCst),
+        9,
+        "each call started once, independent of its rounds"
+    );
 }
 
 #[tokio::test]
-async fn a_word_is_good_for_one_client_one_call_and_one_time() {
-    let backend = Careful::default();
+async fn request_state_is_valid_for_one_client_and_call_once() {
+    let backend = ApprovalBackend::default();
     let (mut client, mut other) = (Client::start(&backend), Client::start(&backend));
     let (_, state) = client.question("?").await;
     is_unknown(&client.ask(again("?", &format!("{state}-TAMPERED"), said("always"))).await);
@@ -320,45 +330,48 @@ async fn a_word_is_good_for_one_client_one_call_and_one_time() {
     is_unknown(&client.ask(tool).await);
     client.name = "impostor";
     is_unknown(&client.ask(again("?", &state, said("always"))).await);
-    // Who says that it shows no questions gets no further with somebody else's.
+    // A client without elicitation cannot continue the call either.
     client.capabilities = json!({});
     is_unknown(&client.ask(again("?", &state, said("always"))).await);
-    assert_eq!(backend.0.done.load(Ordering::SeqCst), 0, "nothing was done for any of them");
+    assert_eq!(backend.0.finished.load(Ordering::SeqCst), 0, "none of these requests ran the call");
     (client.name, client.capabilities) = ("person", json!({"elicitation": {"form": {}}}));
-    let answer = client.ask(again("?", &state, said("once"))).await;
-    assert!(text(&answer).contains("Once"), "the call's own client goes on: {answer}");
+    let response = client.ask(again("?", &state, said("once"))).await;
+    assert!(text(&response).contains("Once"), "the call's own client can continue: {response}");
     is_unknown(&client.ask(again("?", &state, said("once"))).await);
-    assert_eq!(backend.0.begun.load(Ordering::SeqCst), 1);
+    assert_eq!(backend.0.started.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn unanswered_for_a_minute_is_no_and_later_nothing_is_known_of_it() {
-    let backend = Careful::default();
+async fn unanswered_question_is_refused_after_a_minute_and_then_removed() {
+    let backend = ApprovalBackend::default();
     let mut client = Client::start(&backend);
     let (_, state) = client.question("?").await;
     tokio::time::advance(Duration::from_secs(40)).await;
-    // Who comes back with nothing is asked again, and has what is left of the minute.
-    let (_, state) = told(&client.ask(again("?", &state, json!({}))).await);
+    // A client without an answer gets the question again, with the same deadline.
+    let (_, state) = open_question(&client.ask(again("?", &state, json!({}))).await);
     tokio::time::advance(Duration::from_secs(21)).await;
-    let answer = client.ask(again("?", &state, said("always"))).await;
-    assert!(text(&answer).starts_with("POLICY_DENIED: Somebody said no."), "too late is no: {answer}");
+    let response = client.ask(again("?", &state, said("always"))).await;
+    assert!(
+        text(&response).starts_with("POLICY_DENIED: The user said no."),
+        "a late answer means no: {response}"
+    );
     let (_, state) = client.question("?").await;
     tokio::time::advance(Duration::from_secs(121)).await;
     is_unknown(&client.ask(again("?", &state, said("always"))).await);
-    assert_eq!(backend.0.given_up.load(Ordering::SeqCst), 1, "a call that nobody came back for has ended");
+    assert_eq!(backend.0.cancelled.load(Ordering::SeqCst), 1, "a call without an answer has ended");
 }
 
 #[tokio::test]
-async fn calls_at_once_are_asked_each_its_own_and_end_with_their_client() {
-    let backend = Careful::default();
+async fn concurrent_calls_have_own_questions_and_end_with_the_client() {
+    let backend = ApprovalBackend::default();
     let mut client = Client::start(&backend);
     let (first, one) = client.question("first ?").await;
     let (second, two) = client.question("second ?").await;
     assert!(first.contains("first") && second.contains("second"), "{first} {second}");
-    let answer = client.ask(again("second ?", &two, said("no"))).await;
-    assert!(text(&answer).contains("said no"), "{answer}");
-    let answer = client.ask(again("first ?", &one, said("once"))).await;
-    assert!(text(&answer).contains("Once"), "{answer}");
+    let response = client.ask(again("second ?", &two, said("no"))).await;
+    assert!(text(&response).contains("said no"), "{response}");
+    let response = client.ask(again("first ?", &one, said("once"))).await;
+    assert!(text(&response).contains("Once"), "{response}");
     for _ in 0..tabwire_mcp::limits::WAITING_CALLS {
         client.question("?").await;
     }
@@ -366,42 +379,42 @@ async fn calls_at_once_are_asked_each_its_own_and_end_with_their_client() {
     assert!(text(&full).starts_with("BACKPRESSURE: "), "{full}");
     drop((client.reader, client.writer));
     tokio::time::timeout(Duration::from_secs(5), client.serving).await.expect("soon").expect("no panic");
-    // The aborted calls are dropped by the runtime, at its next turn.
+    // The runtime drops aborted calls at its next turn.
     let is_over = async {
-        while backend.0.given_up.load(Ordering::SeqCst) <= tabwire_mcp::limits::WAITING_CALLS {
+        while backend.0.cancelled.load(Ordering::SeqCst) <= tabwire_mcp::limits::WAITING_CALLS {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), is_over).await.expect("each of them was given up");
+    tokio::time::timeout(Duration::from_secs(5), is_over).await.expect("each of them was cancelled");
 }
 
 #[tokio::test]
-async fn who_shows_no_questions_is_refused_and_not_asked() {
-    let backend = Careful::default();
+async fn client_without_elicitation_gets_no_questions() {
+    let backend = ApprovalBackend::default();
     let mut client = Client::start(&backend);
     for capabilities in [json!({}), json!({"sampling": {}}), json!({"elicitation": {"url": {}}})] {
         client.capabilities = capabilities;
-        let answer = client.ask(call("?")).await;
-        assert!(text(&answer).contains("Nobody is there."), "{answer}");
+        let response = client.ask(call("?")).await;
+        assert!(text(&response).contains("No approver."), "{response}");
     }
     client.capabilities = json!({});
-    let answer = client.ask(call("nothing to ask")).await;
-    assert!(text(&answer).contains("done"), "{answer}");
+    let response = client.ask(call("nothing to ask")).await;
+    assert!(text(&response).contains("finished"), "{response}");
 }
 
 #[tokio::test]
-async fn who_listens_is_told_what_for_and_keeps_nobody_from_leaving() {
-    let mut client = Client::start(&Careful::default());
+async fn subscription_is_acknowledged_and_does_not_block_the_end() {
+    let mut client = Client::start(&ApprovalBackend::default());
     let wanted = json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}});
     client.begin_as("subscriptions/listen", wanted).await;
-    let told = client.answer().await;
-    assert_eq!(told["method"], "notifications/subscriptions/acknowledged", "{told}");
-    let accepted = &told["params"]["notifications"];
-    assert_eq!(accepted["toolsListChanged"], true, "{told}");
-    assert_ne!(accepted["promptsListChanged"], true, "prompts never change: {told}");
-    // Calls go on beside it.
-    let answer = client.ask(call("nothing to ask")).await;
-    assert!(text(&answer).contains("done"), "{answer}");
+    let acknowledged = client.response().await;
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged", "{acknowledged}");
+    let accepted = &acknowledged["params"]["notifications"];
+    assert_eq!(accepted["toolsListChanged"], true, "{acknowledged}");
+    assert_ne!(accepted["promptsListChanged"], true, "prompts never change: {acknowledged}");
+    // Calls work beside the subscription.
+    let response = client.ask(call("nothing to ask")).await;
+    assert!(text(&response).contains("finished"), "{response}");
     drop((client.reader, client.writer));
     tokio::time::timeout(Duration::from_secs(5), client.serving).await.expect("soon").expect("no panic");
 }

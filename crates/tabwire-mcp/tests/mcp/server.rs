@@ -1,4 +1,4 @@
-//! The server against the SDK's own client, in one process, with a backend that does as it is told.
+//! Tests of the server with the SDK's client in one process, with a scripted backend.
 #![expect(clippy::disallowed_methods, reason = "each test waits for the tasks it starts")]
 
 use std::path::Path;
@@ -13,15 +13,15 @@ use serde_json::{Value, json};
 use tabwire_api::api::{ActionRequest, ActionResponse, McpOpening, ResultForm};
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, Remedy, Step};
 use tabwire_engine::ACTIONS;
-use tabwire_mcp::{Answering, Asking, Attendant, Backend, Connection, Permission, serve};
+use tabwire_mcp::{ApprovalQuestion, Approver, Backend, BackendFuture, Connection, Permission, serve};
 use tokio::sync::Semaphore;
 
-/// A backend that is told what to do by the code it is given to evaluate.
+/// A backend whose calls do what their expression says.
 #[derive(Debug)]
 struct Scripted {
     dropped: Arc<AtomicUsize>,
     has_left: AtomicBool,
-    /// How many calls were begun that are held, and what lets them go.
+    /// The number of held calls, and the permits that release them.
     holding: AtomicUsize,
     release: Semaphore,
 }
@@ -33,10 +33,10 @@ impl Default for Scripted {
     }
 }
 
-/// Counts when a call is given up.
-struct Under(Arc<AtomicUsize>);
+/// Counts cancelled calls.
+struct CallCounter(Arc<AtomicUsize>);
 
-impl Drop for Under {
+impl Drop for CallCounter {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
@@ -50,15 +50,15 @@ impl Scripted {
             "fail" => {
                 let failure = Failure::new(ErrorCode::DialogOpen, "A dialog is open.");
                 let accept = Step::action("dialog").with("answer", "accept");
-                return Err(failure.with_remedy(Remedy::new("Answer it with {}.", [accept])));
+                return Err(failure.with_remedy(Remedy::new("Close it with {}.", [accept])));
             }
             "forever" => {
-                let _under = Under(Arc::clone(&self.dropped));
+                let _counter = CallCounter(Arc::clone(&self.dropped));
                 std::future::pending::<()>().await;
             }
             "held" => {
                 self.holding.fetch_add(1, Ordering::SeqCst);
-                // Closed never: a permit is all that ends it.
+                // Never closed: only a permit ends the wait.
                 drop(self.release.acquire().await);
             }
             _ => {}
@@ -70,7 +70,7 @@ impl Scripted {
             base_url: None,
             recovered: false,
             recovery: None,
-            // As the daemon does: text for who asks for it, data for who does not.
+            // Like the daemon: text if requested, else data.
             result: if request.text { Value::Null } else { json!({"value": script}) },
             text: request.text.then_some(script),
             notices: Vec::new(),
@@ -78,15 +78,15 @@ impl Scripted {
     }
 }
 
-/// Nobody who is ever asked anything.
-struct Nobody;
+/// An approver that expects no questions.
+struct NoQuestions;
 
-impl Attendant for Nobody {
+impl Approver for NoQuestions {
     fn call(&self) -> Option<CallNumber> {
         None
     }
 
-    fn next(&self) -> Answering<'_, Asking> {
+    fn next(&self) -> BackendFuture<'_, ApprovalQuestion> {
         Box::pin(std::future::pending())
     }
 
@@ -100,19 +100,19 @@ impl Backend for Scripted {
         &'a self,
         _name: &'a str,
         request: ActionRequest,
-    ) -> Answering<'a, Result<ActionResponse, Failure>> {
+    ) -> BackendFuture<'a, Result<ActionResponse, Failure>> {
         Box::pin(self.run(request))
     }
 
-    fn picture<'a>(&'a self, _path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>> {
+    fn read_image<'a>(&'a self, _path: &'a Path) -> BackendFuture<'a, Result<Vec<u8>, Failure>> {
         Box::pin(async { Ok(Vec::new()) })
     }
 
-    fn journal<'a>(
+    fn audit_rows<'a>(
         &'a self,
         _request: &'a ActionRequest,
         _rows: usize,
-    ) -> Answering<'a, Result<String, Failure>> {
+    ) -> BackendFuture<'a, Result<String, Failure>> {
         Box::pin(async { Ok("nothing".to_owned()) })
     }
 
@@ -124,11 +124,11 @@ impl Backend for Scripted {
         ActionRequest::default()
     }
 
-    fn attend(&self) -> Box<dyn Attendant> {
-        Box::new(Nobody)
+    fn approver(&self) -> Box<dyn Approver> {
+        Box::new(NoQuestions)
     }
 
-    fn introduce(&self, name: &ClientName) {
+    fn set_client_name(&self, name: &ClientName) {
         assert!(!name.as_str().is_empty());
     }
 
@@ -136,18 +136,18 @@ impl Backend for Scripted {
         Ok(Arc::new(Self::default()))
     }
 
-    fn leave(&self) -> Answering<'_, ()> {
+    fn leave(&self) -> BackendFuture<'_, ()> {
         self.has_left.store(true, Ordering::SeqCst);
         Box::pin(async {})
     }
 }
 
-/// A client of a fresh server that answers in text, and the server's end of it.
+/// Starts a server with text results. Returns its client and its task.
 async fn start(backend: &Arc<Scripted>) -> (RunningService<RoleClient, ()>, tokio::task::JoinHandle<()>) {
     start_with(backend, McpOpening { answers: ResultForm::Text, ..McpOpening::default() }).await
 }
 
-/// A client that said this when it came.
+/// Starts a server with these settings.
 async fn start_with(
     backend: &Arc<Scripted>,
     opening: McpOpening,
@@ -172,7 +172,7 @@ fn text(result: &CallToolResult) -> String {
 }
 
 #[tokio::test]
-async fn f43_a_call_that_panics_costs_itself_and_nothing_else() {
+async fn f43_panicking_call_ends_only_itself() {
     let backend = Arc::new(Scripted::default());
     let (client, _serving) = start(&backend).await;
     let panicking = async {
@@ -194,14 +194,14 @@ async fn a_failure_is_a_tool_result_whose_remedy_names_tools() {
     assert_eq!(failed.is_error, Some(true));
     assert_eq!(
         text(&failed),
-        "DIALOG_OPEN: A dialog is open.\nnext: Answer it with `dialog` with answer: \"accept\"."
+        "DIALOG_OPEN: A dialog is open.\nnext: Close it with `dialog` with answer: \"accept\"."
     );
-    let told = text(&eval(&client, "![x](https://evil.test/?q=1) <img src=x>").await);
-    assert!(!told.contains("](") && !told.contains("<img") && told.starts_with("<page "), "{told}");
+    let shown = text(&eval(&client, "![x](https://evil.test/?q=1) <img src=x>").await);
+    assert!(!shown.contains("](") && !shown.contains("<img") && shown.starts_with("<page "), "{shown}");
 }
 
 #[tokio::test]
-async fn f25_calls_under_way_end_soon_after_the_client_has_gone() {
+async fn f25_running_calls_end_after_the_client_disconnects() {
     let backend = Arc::new(Scripted::default());
     let (client, serving) = start(&backend).await;
     let calls: Vec<_> = (0..3)
@@ -213,19 +213,19 @@ async fn f25_calls_under_way_end_soon_after_the_client_has_gone() {
             })
         })
         .collect();
-    // Answered after those were begun, since one stream carries all.
+    // Its result arrives after the other calls started, because all use one stream.
     eval(&client, "ready").await;
-    client.cancel().await.expect("it was there");
+    client.cancel().await.expect("the client runs");
     tokio::time::timeout(Duration::from_secs(2), serving).await.expect("within 2 s").expect("no panic");
-    assert_eq!(backend.dropped.load(Ordering::SeqCst), 3, "each call was given up");
+    assert_eq!(backend.dropped.load(Ordering::SeqCst), 3, "each call was cancelled");
     assert!(backend.has_left.load(Ordering::SeqCst));
     for call in calls {
-        assert!(call.await.expect("no panic").is_err(), "nobody is told a result");
+        assert!(call.await.expect("no panic").is_err(), "the calls have no result");
     }
 }
 
 #[tokio::test]
-async fn too_many_calls_at_once_are_refused_with_what_to_do() {
+async fn calls_above_the_limit_are_refused_with_a_remedy() {
     let backend = Arc::new(Scripted::default());
     let (client, _serving) = start(&backend).await;
     let calls = futures_util::future::join_all((0..80).map(|_| eval(&client, "held")));
@@ -233,17 +233,17 @@ async fn too_many_calls_at_once_are_refused_with_what_to_do() {
         while backend.holding.load(Ordering::SeqCst) < tabwire_mcp::limits::CALLS_AT_ONCE {
             tokio::task::yield_now().await;
         }
-        // What comes after the last place was taken is refused; a greeting more has it all begun.
+        // Calls above the limit are refused. After one more call, all of them have started.
         eval(&client, "ready").await;
         backend.release.add_permits(80);
     };
     let (responses, ()) = tokio::join!(calls, releasing);
-    let refused = responses.iter().filter(|answer| text(answer).starts_with("BACKPRESSURE: ")).count();
+    let refused = responses.iter().filter(|result| text(result).starts_with("BACKPRESSURE: ")).count();
     assert_eq!(refused, 80 - tabwire_mcp::limits::CALLS_AT_ONCE);
 }
 
 #[tokio::test]
-async fn data_comes_with_a_schema_and_once_and_is_cut_when_it_is_long() {
+async fn structured_results_have_a_schema_and_are_truncated() {
     let backend = Arc::new(Scripted::default());
     let opening = McpOpening { resumed: true, ..McpOpening::default() };
     let (client, _serving) = start_with(&backend, opening).await;
@@ -262,12 +262,12 @@ async fn data_comes_with_a_schema_and_once_and_is_cut_when_it_is_long() {
     assert!(data["notes"][0].as_str().is_some_and(|note| note.contains("new browser")), "{data}");
     assert!(!text(&first).contains("payload"), "the payload is sent once: {}", text(&first));
     let second = eval(&client, "again").await.structured_content.expect("data");
-    assert_eq!(second, json!({"value": "again"}), "news is told once");
+    assert_eq!(second, json!({"value": "again"}), "the notice is sent once");
 
     let long = "long ".repeat(20_000);
     let cut = eval(&client, &long).await.structured_content.expect("data");
     assert_eq!(cut["characters"], json!({"value": long}).to_string().len(), "{:?}", cut["characters"]);
-    let mut read = cut["cut"].as_str().expect("the first stretch").to_owned();
+    let mut read = cut["cut"].as_str().expect("the first part").to_owned();
     let mut handle = cut["more"].as_str().map(str::to_owned);
     while let Some(next) = handle.take() {
         let arguments = json!({"handle": next}).as_object().cloned().expect("an object");
@@ -282,7 +282,7 @@ async fn data_comes_with_a_schema_and_once_and_is_cut_when_it_is_long() {
 }
 
 #[tokio::test]
-async fn every_action_is_a_tool_and_an_element_is_named_in_exactly_one_way() {
+async fn every_action_is_a_tool_and_takes_one_element_argument() {
     let backend = Arc::new(Scripted::default());
     let opening =
         McpOpening { tools: vec!["all".to_owned()], answers: ResultForm::Text, ..McpOpening::default() };

@@ -1,4 +1,4 @@
-//! Frames a client sent before it could be served.
+//! Frames that a client sent before its root session was open.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use bytes::BytesMut;
 
 use crate::limits::{JOINING_QUEUE, JOINING_QUEUE_BYTES};
 
-/// Kept frames, oldest first.
+/// Queued frames, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     frames: VecDeque<BytesMut>,
@@ -14,8 +14,8 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// Keeps a frame; says whether there was room for it.
-    pub(crate) fn try_keep(&mut self, frame: BytesMut) -> bool {
+    /// Queues a frame; returns false when the queue is full.
+    pub(crate) fn try_push(&mut self, frame: BytesMut) -> bool {
         let bytes = self.bytes.saturating_add(frame.len());
         if self.frames.len() >= JOINING_QUEUE || bytes > JOINING_QUEUE_BYTES {
             return false;
@@ -25,7 +25,7 @@ impl Backlog {
         true
     }
 
-    /// Takes the oldest frame.
+    /// Removes and returns the oldest frame.
     pub(crate) fn take_next(&mut self) -> Option<BytesMut> {
         let frame = self.frames.pop_front()?;
         self.bytes -= frame.len();
@@ -38,14 +38,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_bounded_by_frames_and_by_bytes() {
+    fn backlog_is_bounded_by_frames_and_bytes() {
         let mut small = Backlog::default();
-        let kept = (0..2 * JOINING_QUEUE).filter(|_| small.try_keep(BytesMut::from("{}"))).count();
+        let kept = (0..2 * JOINING_QUEUE).filter(|_| small.try_push(BytesMut::from("{}"))).count();
         assert_eq!(kept, JOINING_QUEUE);
         let mut large = Backlog::default();
-        assert!(large.try_keep(BytesMut::zeroed(JOINING_QUEUE_BYTES)));
-        assert!(!large.try_keep(BytesMut::from("{}")));
+        assert!(large.try_push(BytesMut::zeroed(JOINING_QUEUE_BYTES)));
+        assert!(!large.try_push(BytesMut::from("{}")));
         assert!(large.take_next().is_some() && large.take_next().is_none());
-        assert!(large.try_keep(BytesMut::from("{}")));
+        assert!(large.try_push(BytesMut::from("{}")));
     }
 }

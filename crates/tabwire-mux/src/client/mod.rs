@@ -64,7 +64,7 @@ impl Clients {
         self.sequence
     }
 
-    /// Clients whose root session has been opening since before `limit`.
+    /// Clients whose root session is still opening and overdue.
     pub(crate) fn joining_since_before(&self, is_overdue: impl Fn(Instant) -> bool) -> Vec<ClientId> {
         let is_stuck = |client: &Client| match client.state {
             ClientState::Joining { since: Some(since), .. } => is_overdue(since),
@@ -81,12 +81,13 @@ impl Clients {
         self.get(id)?.options.partition.as_ref()
     }
 
-    /// The session that a frame to a client names: none on the client's root, which the client does not name.
+    /// The session id for a frame to a client: none on the client's root session, because the client never
+    /// sees that id.
     pub(crate) fn reply_session(&self, id: ClientId, session: Option<&CdpSessionId>) -> Option<CdpSessionId> {
         session.filter(|session| Some(*session) != self.root(id)).cloned()
     }
 
-    /// One of the client's commands got its response.
+    /// One of the client's commands has its response.
     pub(crate) fn command_finished(&mut self, id: ClientId) {
         if let Some(client) = self.get_mut(id) {
             client.pending = client.pending.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! The bounded queue of frames towards one client. Answers are never dropped.
+//! The bounded queue of frames towards one client. Responses are never dropped.
 
 use std::collections::VecDeque;
 
@@ -13,19 +13,19 @@ pub struct ClientQueue {
     frames: VecDeque<BytesMut>,
     bytes: usize,
     dropped: u64,
-    untold: u64,
+    unreported: u64,
 }
 
-/// What became of a pushed frame.
+/// The result of a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Push {
-    /// It waits to be written.
+    /// The frame waits to be written.
     Queued,
-    /// It was dropped, and counted.
+    /// The frame was dropped and counted.
     Dropped,
 }
 
-/// The client does not keep up and must be disconnected.
+/// The client reads too slowly and must be disconnected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("BACKPRESSURE: the client reads too slowly: {frames} frames, {bytes} bytes are waiting for it")]
 pub struct Overflow {
@@ -36,15 +36,15 @@ pub struct Overflow {
 }
 
 impl ClientQueue {
-    /// Queues a frame, or drops it when it may be dropped and the client lags.
+    /// Queues a frame, or drops a droppable frame when the client lags.
     ///
     /// # Errors
-    /// When the hard bound is reached. A frame that finds the queue empty always fits.
+    /// When the hard bound is reached. An empty queue accepts a frame of any size.
     pub fn push(&mut self, frame: BytesMut, class: FrameClass) -> Result<Push, Overflow> {
         let lags = self.bytes > QUEUE_SOFT_BYTES || self.frames.len() > QUEUE_SOFT_FRAMES;
         if lags && class == FrameClass::Droppable {
             self.dropped += 1;
-            self.untold += 1;
+            self.unreported += 1;
             return Ok(Push::Dropped);
         }
         let full = self.bytes + frame.len() > QUEUE_HARD_BYTES || self.frames.len() >= QUEUE_HARD_FRAMES;
@@ -56,10 +56,10 @@ impl ClientQueue {
         Ok(Push::Queued)
     }
 
-    /// Takes the next frame; after a loss, first the notice of it.
+    /// Takes the next frame. After dropped events, the first frame is the notice with their count.
     pub fn pop(&mut self) -> Option<BytesMut> {
-        if self.untold > 0 && self.bytes <= QUEUE_SOFT_BYTES / 2 {
-            let count = std::mem::take(&mut self.untold);
+        if self.unreported > 0 && self.bytes <= QUEUE_SOFT_BYTES / 2 {
+            let count = std::mem::take(&mut self.unreported);
             let notice = format!(r#"{{"method":"Tabwire.eventsDropped","params":{{"count":{count}}}}}"#);
             return Some(BytesMut::from(notice.as_bytes()));
         }
@@ -68,10 +68,10 @@ impl ClientQueue {
         Some(frame)
     }
 
-    /// Whether nothing waits.
+    /// Whether no frame waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.frames.is_empty() && self.untold == 0
+        self.frames.is_empty() && self.unreported == 0
     }
 
     /// Bytes waiting.
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn f13_slow_consumer_loses_events_not_answers() {
+    fn f13_slow_consumer_loses_events_not_responses() {
         let mut queue = ClientQueue::default();
         let mut kept = 0;
         for _ in 0..20_000 {
@@ -108,19 +108,19 @@ mod tests {
         assert!(kept < 20_000 && kept > 0);
         assert_eq!(queue.dropped(), 20_000 - kept);
         let mut popped = 0;
-        let mut told = 0;
+        let mut reported = 0;
         while let Some(frame) = queue.pop() {
             match serde_json::from_slice::<serde_json::Value>(&frame) {
-                Ok(notice) => told += notice["params"]["count"].as_u64().expect("a count"),
+                Ok(notice) => reported += notice["params"]["count"].as_u64().expect("a count"),
                 Err(_) => popped += 1,
             }
         }
-        assert_eq!((popped, told), (20_000 + kept, 20_000 - kept));
+        assert_eq!((popped, reported), (20_000 + kept, 20_000 - kept));
         assert!(queue.is_empty() && queue.bytes() == 0);
     }
 
     #[test]
-    fn f13_a_client_that_never_reads_is_disconnected_at_the_hard_bound() {
+    fn f13_client_that_never_reads_is_disconnected_at_hard_bound() {
         let mut queue = ClientQueue::default();
         let mut pushed = 0;
         while queue.push(frame(1_000_000), FrameClass::Event).is_ok() {

@@ -10,10 +10,10 @@ use crate::guard::SharedGuard;
 /// Which targets a client sees besides its own and those that never had an owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Share {
-    /// No others.
+    /// Targets that were released before it joined.
     #[default]
     Own,
-    /// Targets whose owner has left.
+    /// All targets whose owner has left.
     Released,
     /// All targets, including other clients'.
     All,

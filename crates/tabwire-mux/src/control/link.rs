@@ -1,4 +1,4 @@
-//! The link to the browser: its state, the control session and signs of its loss.
+//! The link to the browser: its state, the control session and signals of its loss.
 
 use std::time::Instant;
 
@@ -60,7 +60,7 @@ impl Control {
         self.starting_since = Some(now);
     }
 
-    /// The control session is open; `commands` of them initialize it.
+    /// The control session is open; `commands` more commands initialize it.
     pub(crate) fn opened(&mut self, session: CdpSessionId, commands: usize) {
         self.session = Some(session);
         self.initializing = commands;

@@ -1,14 +1,13 @@
-//! Signs that the browser may be going away, and what they prove together.
+//! Weak signals of a lost browser, and how they decide what a transport error means.
 //!
-//! A page that closes sends the same signs as a browser that dies, so they mean something only beside a
-//! transport error. Knows nothing of transports.
+//! A closing page sends the same events as a dying browser, so a signal counts only near a transport error.
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
 use crate::limits::{LOSS_SIGNALS, LOSS_WINDOW};
 
-/// A sign that proves nothing alone.
+/// A weak disconnect signal: it proves a loss only together with a transport error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeakSignal {
     /// `Inspector.detached`.
@@ -33,7 +32,7 @@ pub struct LossSignals {
 }
 
 impl LossSignals {
-    /// Notes a signal; the oldest makes room.
+    /// Records a signal; a full list drops the oldest.
     pub fn note(&mut self, signal: WeakSignal, at: Instant) {
         if self.ring.len() >= LOSS_SIGNALS {
             self.ring.pop_front();
@@ -41,7 +40,7 @@ impl LossSignals {
         self.ring.push_back((signal, at));
     }
 
-    /// What an error of the transport at this time means.
+    /// Whether a transport error at this time means that the browser is gone.
     #[must_use]
     pub fn verdict(&self, transport_error_at: Instant) -> LossVerdict {
         let near = |at: &Instant| {
@@ -52,7 +51,7 @@ impl LossSignals {
         if self.ring.iter().any(|(_, at)| near(at)) { LossVerdict::Gone } else { LossVerdict::Unclear }
     }
 
-    /// The signals that are remembered, oldest first.
+    /// The recorded signals, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = (WeakSignal, Instant)> {
         self.ring.iter().copied()
     }
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_transport_error_alone_is_unclear_and_with_a_weak_signal_near_it_the_browser_is_gone() {
+    fn transport_error_means_gone_only_near_a_weak_signal() {
         let start = Instant::now();
         let mut signals = LossSignals::default();
         assert_eq!(signals.verdict(start), LossVerdict::Unclear);
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_just_after_the_error_counts_as_well() {
+    fn signal_just_after_the_error_counts() {
         let error = Instant::now();
         let mut signals = LossSignals::default();
         signals.note(WeakSignal::DetachedFromTarget, error + Duration::from_secs(1));
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_last_ten_are_remembered() {
+    fn only_the_last_ten_signals_are_recorded() {
         let start = Instant::now();
         let mut signals = LossSignals::default();
         for second in 0..15 {

@@ -1,4 +1,4 @@
-//! A sign of life asked of a silent browser.
+//! A liveness probe for a silent browser.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::mux::Mux;
 
 impl Mux {
-    /// Asks the browser something harmless; any frame that comes back shows that it lives.
+    /// Sends a command without side effects; any frame from the browser shows that it is alive.
     pub fn probe(&mut self, now: Instant) {
         self.control_command("Browser.getVersion", json!({}), now);
     }

@@ -1,8 +1,8 @@
 //! The control session: the browser-level CDP session of the mux itself.
 //!
-//! It discovers all targets and auto-attaches to all of them, paused. Clients' requests for discovery and
-//! auto-attach are served from what it sees, so that no client is ever attached to what is not its own.
-//! Every client's root hangs below it: detaching it ends all sessions of an earlier daemon.
+//! It discovers all targets and auto-attaches to all of them, paused. The mux serves clients' discovery and
+//! auto-attach from what this session sees, so no client is ever attached to a target that it may not see.
+//! Every client's root session is its child: detaching it ends all sessions of an earlier daemon.
 
 use std::time::Instant;
 
@@ -85,7 +85,7 @@ impl Mux {
         let root = CdpSessionId::new(id);
         let joining = |client: &&mut Client| matches!(client.state, ClientState::Joining { .. });
         let Some(entry) = self.clients.get_mut(client).filter(joining) else {
-            // The client left while its session was being made.
+            // The client left while its session was being opened.
             self.control_command("Target.detachFromTarget", json!({"sessionId": id}), now);
             return;
         };
@@ -98,7 +98,7 @@ impl Mux {
         }
     }
 
-    /// An internal that will never be answered.
+    /// An internal command that will never get a response.
     pub(crate) fn internal_command_failed(&mut self, id: u64, internal: InternalCommand, now: Instant) {
         match internal {
             InternalCommand::OpenRoot(client) => self.disconnect(client, CloseReason::JoinFailed),
@@ -180,7 +180,7 @@ impl Mux {
         self.sessions.insert(session.clone(), entry);
         self.request_frames_if_pending(&session, &target, now);
         if info.get("type").and_then(Value::as_str) == Some("iframe") {
-            // The mux asked to be attached; clients reach frames through their pages.
+            // The mux requested this attachment; clients reach frames through their pages.
             return;
         }
         self.follow_addresses_of(&session, now);

@@ -1,4 +1,5 @@
-//! How the mux learns which addresses documents come from: on its own CDP sessions on pages, from before they begin.
+//! Records the remote IP addresses of documents, from the `Network` events of the mux's own sessions on
+//! pages.
 
 use std::time::Instant;
 
@@ -13,11 +14,11 @@ use crate::routing::from_client::Command;
 use crate::routing::pending::{InternalCommand, ResponseHandling};
 use crate::session::table::{Session, SessionOwner};
 
-/// What the news of a document's response has in it, as the browser writes it.
-const OF_A_DOCUMENT: &[u8] = br#""type":"Document""#;
+/// The bytes in `Network.responseReceived` that mark a document's response, as Chromium writes them.
+const DOCUMENT_TYPE: &[u8] = br#""type":"Document""#;
 
 impl Mux {
-    /// Follows the documents of all pages from now on.
+    /// Records the addresses of all pages' documents from now on.
     pub(crate) fn follow_addresses(&mut self, now: Instant) {
         if !self.guard.follow_addresses() {
             return;
@@ -27,20 +28,21 @@ impl Mux {
         }
     }
 
-    /// Follows the documents of one page, if that is wanted. A page that is held at its start then tells all of them.
+    /// Records the addresses of one page's documents, if a guard wants them. A page that is still paused
+    /// reports all of them.
     pub(crate) fn follow_addresses_of(&mut self, session: &CdpSessionId, now: Instant) {
         let target = self.sessions.find(session.as_str()).and_then(Session::target);
         let entry = target.and_then(|target| self.targets.find(target.as_str()));
         if self.guard.follows_addresses() && entry.is_some_and(|entry| entry.target_type() == "page") {
-            // Nobody will ask for the bodies.
+            // The smallest buffers: the mux never requests response bodies.
             let params = json!({"maxTotalBufferSize": 1, "maxResourceBufferSize": 1});
             self.router.send(Some(session), "Network.enable", params, InternalCommand::FireAndForget, now);
         }
     }
 
-    /// A response came, on a CDP session of the mux; it matters if it is for the page's own document.
+    /// A response arrived on a session of the mux; only responses for the page's own document count.
     pub(crate) fn document_received(&mut self, session: &CdpSessionId, frame: &[u8]) {
-        if !frame.windows(OF_A_DOCUMENT.len()).any(|part| part == OF_A_DOCUMENT) {
+        if !frame.windows(DOCUMENT_TYPE.len()).any(|part| part == DOCUMENT_TYPE) {
             return;
         }
         let params = read_params(frame);
@@ -56,12 +58,13 @@ impl Mux {
         if let (Some(entry), Some(response)) =
             (self.targets.find_mut(target.as_str()), params.get("response"))
         {
-            entry.addresses.came(loader, response);
+            entry.addresses.received(loader, response);
         }
     }
 
-    /// A client makes a target. One that is made where it is to go has begun before anybody can follow it (Chromium 156
-    /// tells nothing of its first response); where sources are followed it is made empty, and the mux has it go.
+    /// Handles `Target.createTarget`. Chromium 156 sends no event for the first response of a target that is
+    /// created with a URL. Where addresses are recorded, the target is therefore created with `about:blank`
+    /// and the mux navigates it.
     pub(crate) fn command_create(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
         let context = params.get("browserContextId").and_then(Value::as_str).map(BrowserContextId::new);
         let url = params.get("url").and_then(Value::as_str).filter(|url| !matches!(*url, "" | "about:blank"));
@@ -87,7 +90,7 @@ impl Mux {
         }
     }
 
-    /// Has a page go where its client wanted it to be made.
+    /// Navigates a new page to the URL that its client passed to `Target.createTarget`.
     pub(crate) fn navigate_new_target(&mut self, target: &str, url: &str, now: Instant) {
         let is_it = |session: &Session| {
             session.owner == SessionOwner::Control
@@ -105,7 +108,7 @@ impl Mux {
         }
     }
 
-    /// The addresses that what a page shows came from, or may have come from.
+    /// The addresses that the page's document came from, or may have come from.
     #[must_use]
     pub fn remote_addresses_of(&self, target: &TargetId) -> Vec<std::net::IpAddr> {
         self.targets

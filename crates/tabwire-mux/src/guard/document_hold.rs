@@ -1,9 +1,10 @@
-//! Documents that pages ask for, held by the mux until a guard has said that the page may go there: those of popups,
-//! of tabs that no client has entered, and of clients' own tabs alike. So are requests that show a page nothing, as
-//! beacons. Knows nothing of who may read what.
+//! Pauses the document requests of pages until a guard allows the navigation: in popups, in tabs that no
+//! client is attached to, and in clients' own tabs. Requests whose responses the page cannot read, such as
+//! beacons, are paused too.
 //!
-//! A popup is paused when the mux is attached to it, so even its first document is held. The mux was there before
-//! every client, so it is the last to be asked: what a client holds or changes by itself, it sees as it is sent.
+//! A popup is paused when the mux attaches to it, so even its first document request is paused. The mux
+//! attached before every client, so its `Fetch` handler runs last and sees the request with every change that
+//! clients made.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,15 +19,17 @@ use crate::routing::pending::InternalCommand;
 use crate::session::table::Session;
 use crate::target::entry::{Owner, TargetEntry};
 
-/// What the browser calls documents.
+/// The resource type of documents.
 const DOCUMENT: &str = "Document";
 
-/// What it calls requests whose answers a page is not shown. Chromium 156 has to be asked for `Fetch` to hold
-/// prefetches, and then holds what scripts fetch as well; only prefetches are still called so when they are held.
+/// Resource types whose responses a page cannot read. In Chromium 156 only the pattern type `Fetch` pauses
+/// prefetches. It pauses the fetches of scripts too, but the paused event has the type `Fetch` for prefetches
+/// only.
 const UNSEEN: [&str; 3] = ["Ping", "Fetch", "CSPViolationReport"];
 
 impl Mux {
-    /// A client came whose guard may have documents held: from now on those of its pages are.
+    /// A client joined. If its guard checks documents, the document requests of its pages are paused from now
+    /// on.
     pub(crate) fn pause_documents(&mut self, client: ClientId, now: Instant) {
         let guard = self.clients.get(client).and_then(|client| client.options.guard.as_ref());
         if !guard.is_some_and(|guard| guard.0.pauses_documents()) {
@@ -37,8 +40,8 @@ impl Mux {
         }
     }
 
-    /// Has the documents of one page held, on the mux's session on it, if somebody wants that. Pages of others, open
-    /// sessions' among them, cost nothing.
+    /// Pauses the document requests of one page on the mux's session, if a guard of its partition checks
+    /// them. Other pages have no extra cost.
     pub(crate) fn pause_documents_of(&mut self, session: &CdpSessionId, now: Instant) {
         let target: Option<TargetId> =
             self.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
@@ -68,7 +71,8 @@ impl Mux {
         );
     }
 
-    /// The guards that have a say in where a page goes: those of its partition, or all when that is not known.
+    /// The guards that decide about a page's navigations: those of its partition, or all when the partition
+    /// is unknown.
     fn document_guards(&self, entry: &TargetEntry) -> Vec<Arc<dyn Guard>> {
         let partition = self.partition_of(entry);
         let concerned = self.clients.iter().map(|(_, client)| client).filter(|client| {
@@ -78,7 +82,7 @@ impl Mux {
         guards.filter(|guard| guard.0.pauses_documents()).map(|guard| Arc::clone(&guard.0)).collect()
     }
 
-    /// A request is held, on a CDP session of the control: it goes on, or is never asked for.
+    /// A request is paused on a session of the mux: continues it, or fails it.
     pub(crate) fn request_paused(&mut self, session: &CdpSessionId, frame: &[u8], now: Instant) {
         let params = read_params(frame);
         let Some(request) = params.get("requestId").and_then(Value::as_str) else { return };
@@ -100,11 +104,12 @@ impl Mux {
         }
     }
 
-    /// Whether a page may have what it asks for.
+    /// Whether a page may send this request.
     fn may_navigate(&self, entry: &TargetEntry, params: &Value) -> bool {
         let text = |path: &str| params.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let (url, kind) = (text("/request/url"), text("/resourceType"));
-        // A page's main frame has the page's id. What frames show is left out where it may not be read.
+        // A page's main frame has the page's id. Other frames may load anything: their content is filtered
+        // where it may not be read.
         let is_page = entry.target_type() == "page" && text("/frameId") == entry.id.as_str();
         let is_sent = entry.navigated_frames.contains(text("/frameId"));
         let is_own = kind == DOCUMENT && (is_page || is_sent);
@@ -118,7 +123,7 @@ impl Mux {
         self.document_guards(entry).iter().all(|guard| guard.may_navigate(url, shown))
     }
 
-    /// Whether a tab is one that somebody opened by hand at the browser's window and no client has entered.
+    /// Whether the user opened this tab in the browser's window and no client is attached to it.
     fn opened_by_user(&self, entry: &TargetEntry) -> bool {
         matches!(entry.owner, Owner::Unowned { released: 0, .. })
             && !entry.predates_link
@@ -127,7 +132,7 @@ impl Mux {
     }
 }
 
-/// The address of what a page shows, if it is one of the web.
+/// The URL that a page shows, if it is http or https.
 fn shown_url(entry: &TargetEntry) -> Option<&str> {
     let shown = entry.page_url.as_deref().or_else(|| entry.text("url"))?;
     shown.starts_with("http").then_some(shown)

@@ -1,4 +1,4 @@
-//! What a guarded client is told: events and responses are learned from, then judged and veiled.
+//! Events and responses for guarded clients: records their ids, then withholds or filters them.
 
 use bytes::BytesMut;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::routing::from_browser::read_params;
 use crate::routing::from_client::Command;
 use crate::routing::pending::GuardedPending;
 
-/// An event as it may be told.
+/// An event that the client may receive.
 pub(crate) enum EventVerdict {
     /// Unchanged.
     Unchanged(BytesMut),
@@ -23,18 +23,18 @@ pub(crate) enum EventVerdict {
     Filtered(Value),
 }
 
-/// Events that the browser may send before the one that tells their request's URL.
+/// Events that the browser may send before the event with their request's URL.
 const EARLY: &[&str] = &[
     "Network.requestWillBeSentExtraInfo",
     "Network.responseReceivedEarlyHints",
     "Network.responseReceivedExtraInfo",
 ];
 
-/// Stands for what concerns every site, where URLs are remembered.
+/// Marks recorded content that may come from any site.
 const EVERY_SITE: &str = "*";
 
 impl Mux {
-    /// Learns from an event and gives what its client may be told of it.
+    /// Records the ids of an event and returns it as its client may receive it; none when it is withheld.
     pub(crate) fn check_event(
         &mut self,
         client: ClientId,
@@ -77,7 +77,7 @@ impl Mux {
         }
     }
 
-    /// Keeps an event whose request is not known yet.
+    /// Keeps an event whose request is not known yet; returns whether it was kept.
     fn is_early(&mut self, session: &CdpSessionId, method: &str, frame: &[u8]) -> bool {
         let params = read_params(frame);
         let Some(request) = params.get("requestId").and_then(Value::as_str) else { return false };
@@ -90,12 +90,12 @@ impl Mux {
         true
     }
 
-    /// Takes the events that were kept for requests that are known now.
+    /// Takes the kept events whose requests are known now.
     pub(crate) fn take_early_events(&mut self, session: &CdpSessionId) -> Vec<EarlyEvent> {
         self.sessions.find_mut(session.as_str()).map(|entry| entry.watch.take_early()).unwrap_or_default()
     }
 
-    /// Whether a client may be told a URL, which a frame shows if one is named.
+    /// Whether a client may receive a URL. `frame` is the frame that shows it, if the event names one.
     fn url_allowed(&self, guard: &dyn Guard, session: &CdpSessionId, frame: Option<&str>, url: &str) -> bool {
         let target = self.sessions.find(session.as_str()).and_then(|session| session.target());
         let Some(entry) = target.and_then(|target| self.targets.find(target.as_str())) else {
@@ -109,11 +109,11 @@ impl Mux {
             None => Some(self.targets.root_url(entry)),
             Some(frame) => self.targets.frame_url(entry, frame),
         };
-        // A frame that nobody has told of may be anything.
+        // A frame that was not announced may show any site.
         shown.is_some_and(|url| guard.may_know(url, sources))
     }
 
-    /// Learns from a response; gives its result when something had to be left out of it.
+    /// Records the ids of a response; returns its result if a part had to be removed.
     pub(crate) fn filtered_response(
         &mut self,
         client: ClientId,
@@ -156,7 +156,7 @@ impl Mux {
         }
     }
 
-    /// A stream was made: what is in it is remembered by the URLs it came from.
+    /// A stream was opened: records the URLs that its content comes from.
     fn learn_stream(&mut self, session: &CdpSessionId, asked: &GuardedPending, result: &Value) {
         let text = |field: &str| result.get(field).and_then(Value::as_str);
         let handle =
@@ -179,7 +179,8 @@ impl Mux {
         }
     }
 
-    /// Notes what a command that is let out means for the page: who handles its dialogs, which frame is sent somewhere.
+    /// Records how an allowed command uses the page: whether the client handles its dialogs, and which frame
+    /// it navigates.
     pub(crate) fn record_page_use(&mut self, command: &Command<'_>, now: std::time::Instant) {
         let method = command.envelope.method;
         if matches!(method, "Page.enable" | "Page.disable")

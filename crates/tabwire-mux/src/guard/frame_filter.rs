@@ -1,12 +1,12 @@
-//! Takes URLs, titles and texts of what was not granted out of events and responses that clients get all the same.
-//! Knows nothing of grants: a closure says which URLs may be told.
+//! Removes URLs, titles and texts of sites without a grant from events and responses. A closure decides which
+//! URLs the client may receive.
 
 use serde_json::{Value, json};
 
-/// Whether the URL of a frame may be told: the frame's id, if it has one, and the URL.
+/// Whether the client may receive a frame's URL: the frame's id, if it has one, and the URL.
 pub(crate) type UrlAllowed<'a> = dyn Fn(Option<&str>, &str) -> bool + 'a;
 
-/// Events in which something may have to be left out.
+/// Events whose parameters may need filtering.
 pub(crate) const FILTERED_EVENTS: &[&str] = &[
     "Fetch.authRequired",
     "Fetch.requestPaused",
@@ -24,7 +24,7 @@ pub(crate) const FILTERED_EVENTS: &[&str] = &[
     "Runtime.executionContextCreated",
 ];
 
-/// Commands in whose results something may have to be left out.
+/// Commands whose results may need filtering.
 pub(crate) const FILTERED_RESULTS: &[&str] =
     &["Page.getFrameTree", "Page.getNavigationHistory", "Page.getResourceTree", "Target.getTargetInfo"];
 
@@ -50,7 +50,7 @@ fn remove(object: &mut Value, fields: &[&str]) {
     }
 }
 
-/// Leaves out of an event what may not be told; says whether something was.
+/// Removes URLs and texts without a grant from an event; returns whether it changed.
 pub(crate) fn filter_event(method: &str, params: &mut Value, url_allowed: &UrlAllowed<'_>) -> bool {
     let frame = text(params, "/frameId").to_owned();
     let named = Some(frame.as_str()).filter(|frame| !frame.is_empty());
@@ -87,7 +87,7 @@ pub(crate) fn filter_event(method: &str, params: &mut Value, url_allowed: &UrlAl
             true
         }
         "Fetch.requestPaused" | "Fetch.authRequired" => filter_paused_request(params, url_allowed),
-        // They tell where a frame goes, or what is opened or loaded.
+        // Events with the URL of a navigation, a new window or a download.
         _ => {
             if url_allowed(None, text(params, "/url")) {
                 return false;
@@ -98,7 +98,7 @@ pub(crate) fn filter_event(method: &str, params: &mut Value, url_allowed: &UrlAl
     }
 }
 
-/// A held request whose URL was not granted is told by its origin, so that it can be let go on or ended.
+/// Reduces a paused request without a grant to its origin, so that the client can still continue or fail it.
 fn filter_paused_request(params: &mut Value, url_allowed: &UrlAllowed<'_>) -> bool {
     let url = text(params, "/request/url").to_owned();
     if url_allowed(None, &url) {
@@ -128,12 +128,12 @@ fn origin_of(url: &str) -> String {
     if end == 0 { String::new() } else { format!("{}{host}/", url.get(..end).unwrap_or_default()) }
 }
 
-/// Leaves out of a frame's description what may not be told.
+/// Removes URLs and texts without a grant from a frame's description.
 fn filter_frame(frame: &mut Value, url_allowed: &UrlAllowed<'_>) -> bool {
     let id = text(frame, "/id").to_owned();
     let unreachable = text(frame, "/unreachableUrl").to_owned();
-    let is_told = url_allowed(Some(&id), text(frame, "/url"));
-    if is_told && (unreachable.is_empty() || url_allowed(Some(&id), &unreachable)) {
+    let is_allowed = url_allowed(Some(&id), text(frame, "/url"));
+    if is_allowed && (unreachable.is_empty() || url_allowed(Some(&id), &unreachable)) {
         return false;
     }
     empty(frame, &["url", "name", "securityOrigin", "domainAndRegistry"]);
@@ -141,55 +141,55 @@ fn filter_frame(frame: &mut Value, url_allowed: &UrlAllowed<'_>) -> bool {
     true
 }
 
-/// Leaves out of a result what may not be told; says whether something was.
+/// Removes URLs and texts without a grant from a result; returns whether it changed.
 pub(crate) fn filter_result(method: &str, result: &mut Value, url_allowed: &UrlAllowed<'_>) -> bool {
     match method {
         "Page.getFrameTree" | "Page.getResourceTree" => {
             result.get_mut("frameTree").is_some_and(|tree| filter_tree(tree, url_allowed))
         }
         "Page.getNavigationHistory" => {
-            let mut is_veiled = false;
+            let mut has_changed = false;
             for entry in result.get_mut("entries").and_then(Value::as_array_mut).into_iter().flatten() {
                 if !url_allowed(None, text(entry, "/url")) || !url_allowed(None, text(entry, "/userTypedURL"))
                 {
                     empty(entry, &["url", "userTypedURL", "title"]);
-                    is_veiled = true;
+                    has_changed = true;
                 }
             }
-            is_veiled
+            has_changed
         }
         _ => false,
     }
 }
 
 fn filter_tree(tree: &mut Value, url_allowed: &UrlAllowed<'_>) -> bool {
-    let mut is_veiled = false;
+    let mut has_changed = false;
     let mut left = vec![tree];
     while let Some(tree) = left.pop() {
         let Some(members) = tree.as_object_mut() else { continue };
         let is_hidden = members.get_mut("frame").is_some_and(|frame| filter_frame(frame, url_allowed));
-        is_veiled |= is_hidden;
+        has_changed |= is_hidden;
         if let Some(resources) = members.get_mut("resources").and_then(Value::as_array_mut) {
             let before = resources.len();
             resources.retain(|resource| !is_hidden && url_allowed(None, text(resource, "/url")));
-            is_veiled |= resources.len() != before;
+            has_changed |= resources.len() != before;
         }
         left.extend(members.get_mut("childFrames").and_then(Value::as_array_mut).into_iter().flatten());
     }
-    is_veiled
+    has_changed
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Frame `v` and URLs of `v.test` may not be told.
+    /// Frame `v` and URLs of `v.test` have no grant.
     fn url_allowed(frame: Option<&str>, url: &str) -> bool {
         frame != Some("v") && !url.contains("v.test")
     }
 
     #[test]
-    fn m8_no_veiled_event_tells_a_url_or_text_of_what_was_not_granted() {
+    fn m8_filtered_events_contain_no_ungranted_url_or_text() {
         let events = [
             (
                 "Page.frameNavigated",
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn m8_no_veiled_result_tells_a_url_or_title_of_what_was_not_granted() {
+    fn m8_filtered_results_contain_no_ungranted_url_or_title() {
         let frame = |id: &str, url: &str| json!({"id": id, "url": url});
         let resource = |url: &str| json!({"url": url, "type": "Image"});
         let mut tree = json!({"frameTree": {

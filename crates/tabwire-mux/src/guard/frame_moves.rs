@@ -1,4 +1,5 @@
-//! Where frames went lately, so that a response is judged by every frame that was there while it was under way.
+//! Recent frame navigations, so that a response is checked against every URL that was shown while it was
+//! pending.
 
 use std::collections::VecDeque;
 
@@ -13,12 +14,12 @@ struct Move {
     url: Box<str>,
 }
 
-/// The latest moves of all frames; bounded.
+/// The latest navigations of all frames; bounded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FrameMoves {
     clock: u64,
     moves: VecDeque<Move>,
-    /// The latest move that was forgotten.
+    /// The latest navigation that was dropped.
     forgotten: u64,
 }
 
@@ -28,12 +29,12 @@ impl FrameMoves {
         self.clock
     }
 
-    /// A frame has changed in another way than by going somewhere.
+    /// A frame has changed without a navigation.
     pub(crate) fn tick(&mut self) {
         self.clock += 1;
     }
 
-    /// A frame shows a URL now.
+    /// Records that a frame shows a URL now.
     pub(crate) fn note(&mut self, page: &str, target: &str, frame: &str, url: &str) {
         self.tick();
         if self.moves.len() >= FRAME_MOVES
@@ -54,17 +55,17 @@ impl FrameMoves {
         Some(new.filter(|moved| is_meant(moved)).map(|moved| &*moved.url).collect())
     }
 
-    /// Where frames of a target went since then; none when that is not known any more.
+    /// The URLs that frames of a target showed since then; none when the record does not reach back that far.
     pub(crate) fn of_target(&self, target: &str, since: Option<u64>) -> Option<Vec<&str>> {
         self.since(since, |moved| moved.target == target)
     }
 
-    /// Where frames of a page went since then.
+    /// The URLs that frames of a page showed since then.
     pub(crate) fn of_page(&self, page: &str, since: Option<u64>) -> Option<Vec<&str>> {
         self.since(since, |moved| moved.page == page)
     }
 
-    /// Where a frame went since then.
+    /// The URLs that a frame showed since then.
     pub(crate) fn of_frame(&self, frame: &str, since: Option<u64>) -> Option<Vec<&str>> {
         self.since(since, |moved| moved.frame == frame)
     }
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_since_a_moment_are_told_until_they_are_forgotten() {
+    fn moves_since_a_clock_value_are_listed_until_dropped() {
         let mut moves = FrameMoves::default();
         moves.note("p", "p", "a", "https://a.test/");
         let since = Some(moves.clock());

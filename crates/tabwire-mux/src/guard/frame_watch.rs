@@ -1,6 +1,8 @@
-//! How the mux learns the frames of pages that guarded clients are attached to, and what waits until it has.
+//! Records the frames of pages that guarded clients are attached to, and delays commands until the frames are
+//! known.
 //!
-//! The mux is attached before every client, so it is told of a frame before a client is told what is in it.
+//! The mux attaches before every client, so it receives a frame's events before a client receives the frame's
+//! content.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
@@ -23,7 +25,7 @@ use crate::target::entry::TargetEntry;
 /// Commands of each CDP session that wait until frames are known.
 pub(crate) type FrameWaits = BTreeMap<CdpSessionId, VecDeque<BytesMut>>;
 
-/// Commands that never wait behind others: without them a page may not get as far as to tell its frames.
+/// Commands that never wait: without them a page may not run far enough to report its frames.
 const PASSING: &[&str] = &[
     "Debugger.resume",
     "Fetch.continueRequest",
@@ -36,7 +38,7 @@ const PASSING: &[&str] = &[
 ];
 
 impl Mux {
-    /// Follows the frames of the page that a target is part of.
+    /// Starts recording the frames of a target's page.
     pub(crate) fn follow_frames(&mut self, target: &TargetId, now: Instant) {
         let Some(entry) = self.targets.find(target.as_str()) else { return };
         let page = self.targets.page_of(entry);
@@ -48,7 +50,7 @@ impl Mux {
         }
     }
 
-    /// A frame in a process of its own has appeared, or gone somewhere.
+    /// An out-of-process frame has appeared or navigated.
     pub(crate) fn frame_target_seen(&mut self, target: &str, now: Option<Instant>) {
         let Some(entry) = self.targets.find(target).filter(|entry| entry.target_type() == "iframe") else {
             return;
@@ -82,7 +84,7 @@ impl Mux {
         }
     }
 
-    /// The mux is attached to a target whose frames are wanted.
+    /// The mux is attached to a target; requests its frame tree if a guard waits for it.
     pub(crate) fn request_frames_if_pending(
         &mut self,
         session: &CdpSessionId,
@@ -112,12 +114,12 @@ impl Mux {
         self.sessions.iter().find(|(_, session)| is_it(session)).map(|(id, _)| id.clone())
     }
 
-    /// The browser has told the frames of a target, or has not.
+    /// `Page.getFrameTree` of a target has returned, or failed.
     pub(crate) fn frame_tree_received(&mut self, target: &TargetId, tree: Option<&Value>, now: Instant) {
         if let Some(entry) = self.targets.find_mut(target.as_str()) {
             match tree {
                 Some(tree) => entry.frames.learn_tree(tree),
-                // What events told meanwhile is known all the same.
+                // Frames that events reported meanwhile stay known.
                 None if entry.frames.state == FramesState::Requested => {
                     entry.frames.state = FramesState::Failed;
                 }
@@ -135,7 +137,7 @@ impl Mux {
         self.release_waiting(now);
     }
 
-    /// The mux's CDP session on a target has ended: what it told of frames holds no more.
+    /// The mux's CDP session on a target has ended: its record of frames is out of date.
     pub(crate) fn reset_frames(&mut self, target: &TargetId) {
         if let Some(entry) = self.targets.find_mut(target.as_str()) {
             entry.frames = Default::default();
@@ -143,7 +145,7 @@ impl Mux {
         }
     }
 
-    /// A page tells the mux of its frames.
+    /// A `Page` event on a session of the mux.
     pub(crate) fn on_internal_page_event(
         &mut self,
         session: &CdpSessionId,
@@ -194,7 +196,7 @@ impl Mux {
             return;
         }
         self.sessions.forget_contexts(target);
-        // A document that comes back from the cache has its frames already, and tells nothing of them.
+        // A document from the back/forward cache has its frames already and sends no events for them.
         let is_restored = params.get("type").and_then(Value::as_str) == Some("BackForwardCacheRestore");
         if let Some(entry) = self.targets.find_mut(target.as_str()).filter(|_| is_restored) {
             entry.frames.state = FramesState::Requested;
@@ -214,8 +216,9 @@ impl Mux {
         self.guard.moves_mut().note(page.as_str(), target.as_str(), frame, url);
     }
 
-    /// Because the mux listens, the browser leaves dialogs to clients. One that no client hears of is closed, as the
-    /// browser itself would do; a browser with a window shows it to its user.
+    /// With `Page` enabled on the mux's session, the browser waits for a client to handle each dialog. If no
+    /// client does, the mux closes the dialog as the browser would. A browser with a window shows it to its
+    /// user.
     fn close_unhandled_dialog(
         &mut self,
         session: &CdpSessionId,
@@ -238,7 +241,7 @@ impl Mux {
         );
     }
 
-    /// Whether a command has to wait until frames are known; it is kept then.
+    /// Queues a command that has to wait until frames are known; returns whether it waits.
     pub(crate) fn waits_for_frames(&mut self, command: &Command<'_>, now: Instant) -> bool {
         if PASSING.contains(&command.envelope.method) {
             return false;
@@ -250,7 +253,7 @@ impl Mux {
         if waiting.len() < WAITING_FOR_FRAMES {
             waiting.push_back(BytesMut::from(command.frame));
         } else {
-            let sentence = "Too many commands wait until the page tells its frames; wait for some of them.";
+            let sentence = "Too many commands wait for the page's frame tree; wait for some of them.";
             self.refuse(command, &ProtocolError::tabwire(ErrorCode::Backpressure, sentence));
         }
         true
@@ -282,7 +285,7 @@ impl Mux {
         parts.any(|part| is_requested(part.frames.state))
     }
 
-    /// Takes up the commands that waited; those that still lack something wait again.
+    /// Routes the waiting commands again; those that still lack frames wait again.
     fn release_waiting(&mut self, now: Instant) {
         for (session, waiting) in std::mem::take(self.guard.waits_mut()) {
             let Some(client) = self.sessions.find(session.as_str()).and_then(Session::client) else {
@@ -294,7 +297,7 @@ impl Mux {
         }
     }
 
-    /// A CDP session has ended: the commands that waited on it are taken up, and answered that it is gone.
+    /// A CDP session has ended: its waiting commands are routed again, which fails them.
     pub(crate) fn fail_waiting(&mut self, session: &CdpSessionId, client: Option<ClientId>, now: Instant) {
         let waiting = self.guard.waits_mut().remove(session).unwrap_or_default();
         for frame in waiting {
@@ -304,7 +307,7 @@ impl Mux {
         }
     }
 
-    /// A client sends a frame of a page somewhere: every redirect on the way is judged.
+    /// A client navigates a frame of a page: every redirect on the way is checked.
     pub(crate) fn record_navigated_frame(
         &mut self,
         command: &Command<'_>,

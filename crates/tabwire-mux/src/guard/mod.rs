@@ -1,4 +1,4 @@
-//! Where a client's commands, answers and events are held up against somebody else's rules. Knows none of them.
+//! Checks a client's commands, responses and events against a policy that the daemon supplies as a [`Guard`].
 
 pub(crate) mod address_watch;
 pub(crate) mod document_hold;
@@ -26,109 +26,111 @@ use crate::routing::from_client::Command;
 use crate::routing::pending::{GuardedPending, Pending};
 use tabwire_cdp::reply::{self, ProtocolError};
 
-/// What browsers show in place of a page that could not be loaded.
+/// The URL scheme of Chromium's error pages.
 const ERROR_PAGE: &str = "chrome-error:";
 
-/// Decides what a client may send and hear. Asked for every frame, so it must be quick.
+/// Decides which commands a client may send and which events it receives. Called for every frame, so it must
+/// be fast.
 pub trait Guard: std::fmt::Debug + Send + Sync {
-    /// Whether everything is allowed now, so that nothing needs to be asked.
+    /// Whether everything is allowed now, so that no check is needed.
     fn is_idle(&self) -> bool;
 
-    /// Allows a command, or says in a sentence why not.
+    /// Allows a command, or returns the reason for the refusal.
     ///
     /// # Errors
-    /// With that sentence.
+    /// With that reason, as one sentence.
     fn check(&self, command: &GuardedCommand<'_>) -> Result<(), String>;
 
-    /// Whether the title and address of a page may be known, whose documents came from these addresses.
+    /// Whether the client may receive the title and URL of a page whose documents came from these addresses.
     fn may_know(&self, url: &str, sources: &[IpAddr]) -> bool;
 
-    /// Whether it has to be known which addresses documents come from. Costs the browser's news of every request.
+    /// Whether checks need the remote addresses of documents. Costs a browser event per request.
     fn wants_addresses(&self) -> bool {
         false
     }
 
-    /// Whether pages are to be kept from going where [`Guard::may_navigate`] does not let them. Costs a turn a document.
+    /// Whether [`Guard::may_navigate`] is asked before a page loads a document. Costs a round trip per
+    /// document.
     fn pauses_documents(&self) -> bool {
         false
     }
 
-    /// Whether a page may be sent to an address of the web, by what it or the page that opened it shows.
+    /// Whether a page may navigate to an http or https URL, given the URL that it or its opener shows.
     fn may_navigate(&self, _url: &str, _shown: Option<&str>) -> bool {
         true
     }
 
-    /// Whether commands and events are judged by the frames and requests they are about. Costs the browser's news of
-    /// every frame.
+    /// Whether checks need the frames and requests that commands and events name. Costs a browser event per
+    /// frame.
     fn wants_frames(&self) -> bool {
         false
     }
 
-    /// Which frames have to be known before a command can be judged.
+    /// Which frames have to be known before a command can be checked.
     fn frame_need(&self, _method: &str) -> FrameNeed {
         FrameNeed::None
     }
 
-    /// Whether an event may be heard.
+    /// Whether the client may receive an event.
     fn event_allowed(&self, event: &GuardedEvent<'_>) -> bool;
 }
 
-/// Which frames have to be known before a command can be judged.
+/// Which frames have to be known before a command can be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameNeed {
     /// None.
     None,
     /// Those in the target's own process.
     Own,
-    /// Every one that the page shows.
+    /// All frames of the page.
     All,
 }
 
-/// An event that is about to be told.
+/// An event that is about to be sent to a client.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardedEvent<'a> {
     /// Its method.
     pub method: &'a str,
-    /// What it comes from.
+    /// Its target.
     pub scope: GuardedScope<'a>,
-    /// The frames and requests that it tells of.
+    /// The frames and requests that it names.
     pub parts: GuardedParts<'a>,
     /// Its whole frame, as JSON.
     pub frame: &'a [u8],
 }
 
-/// A command that is about to leave, or whose answer has come.
+/// A command that is about to be sent, or whose response has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct GuardedCommand<'a> {
     /// Its method.
     pub method: &'a str,
-    /// What it is sent to.
+    /// Its target.
     pub scope: GuardedScope<'a>,
     /// The frames, requests and streams that it names.
     pub parts: GuardedParts<'a>,
-    /// Its parameters, as JSON; none when its response is judged.
+    /// Its parameters, as JSON; none when its response is checked.
     pub params: Option<&'a str>,
 }
 
-/// What a command is sent to, or an event comes from.
+/// The target of a command or event.
 #[derive(Clone, Copy, Debug)]
 pub enum GuardedScope<'a> {
     /// The browser as a whole.
     Browser,
     /// A page, frame or worker.
     Target {
-        /// Where it is, as the browser last told; none when that is not known.
+        /// The URL in the browser's latest `TargetInfo`; none when the target is unknown.
         url: Option<&'a str>,
-        /// Where its page told it is, when that is somewhere else.
+        /// The URL that the page itself reported, when it differs.
         page_url: Option<&'a str>,
-        /// Addresses that what it shows came from, or may have come from.
+        /// Addresses that its document came from, or may have come from.
         addresses: &'a [IpAddr],
         /// Whether another page opened it.
         is_opened_by_page: bool,
     },
 }
 
-/// What the mux records so that guards can judge frames.
+/// State that the mux records so that guards can check frames.
 #[derive(Debug, Default)]
 pub(crate) struct GuardState {
     moves: FrameMoves,
@@ -173,7 +175,7 @@ impl PartialEq for SharedGuard {
 impl Eq for SharedGuard {}
 
 impl Mux {
-    /// Whether a client may know what a page is called and where it is.
+    /// Whether a client may receive a page's title and URL.
     pub(crate) fn may_read_page(&self, client: ClientId, target: &str, url: Option<&str>) -> bool {
         let sources = self.targets.find(target).map_or(&[][..], |entry| entry.addresses.addresses());
         self.clients.guard(client).is_none_or(|guard| guard.may_know(url.unwrap_or_default(), sources))
@@ -185,23 +187,23 @@ impl Mux {
         };
         let entry = self.targets.find(target.as_str());
         let url = entry.map(|entry| entry.info.get("url").and_then(Value::as_str).unwrap_or_default());
-        let told = entry.and_then(|entry| entry.page_url.as_deref());
+        let reported = entry.and_then(|entry| entry.page_url.as_deref());
         GuardedScope::Target {
             url,
-            page_url: told.filter(|told| Some(*told) != url),
+            page_url: reported.filter(|reported| Some(*reported) != url),
             addresses: entry.map_or(&[][..], |entry| entry.addresses.addresses()),
             is_opened_by_page: entry.is_some_and(|entry| entry.text("openerId").is_some()),
         }
     }
 
-    /// Refuses a command that its client's guard does not let out.
+    /// Refuses a command that its client's guard does not allow; returns whether it did.
     pub(crate) fn blocked_by_guard(&mut self, command: &Command<'_>) -> bool {
         let Some(guard) = self.clients.guard(command.client) else { return false };
         let params = command.envelope.params.map_or("{}", serde_json::value::RawValue::get);
         let names = NamedParts::read(params);
         let verdict = match &names {
             None if guard.wants_frames() => {
-                Err("Its parameters name something twice, or not as the protocol does.".to_owned())
+                Err("Its parameters contain a duplicate key or an id of the wrong type.".to_owned())
             }
             names => guard.check(&GuardedCommand {
                 method: command.envelope.method,
@@ -216,7 +218,7 @@ impl Mux {
         true
     }
 
-    /// What has to be remembered of a command so that its response can be judged.
+    /// The facts about a command that the check of its response needs.
     pub(crate) fn guarded_pending(&self, command: &Command<'_>) -> Option<Box<GuardedPending>> {
         let guard = self.clients.guard(command.client)?;
         let params = command.envelope.params.map(serde_json::value::RawValue::get);
@@ -225,7 +227,7 @@ impl Mux {
         Some(Box::new(GuardedPending { method, names, since }))
     }
 
-    /// Withholds a response when the page has gone meanwhile to where its client may not look.
+    /// Withholds a response when the page has meanwhile navigated to a site that its client may not read.
     pub(crate) fn response_blocked(&mut self, client: ClientId, client_id: i64, pending: &Pending) -> bool {
         let (Some(asked), Some(session)) = (&pending.guarded, &pending.session) else { return false };
         let Some(guard) = self.clients.guard(client) else { return false };
@@ -244,7 +246,7 @@ impl Mux {
         true
     }
 
-    /// Whether an event is kept from the client that owns its session.
+    /// Whether an event is withheld from the client that owns its session.
     pub(crate) fn blocks_event(
         &mut self,
         client: ClientId,
@@ -254,17 +256,17 @@ impl Mux {
     ) -> bool {
         let Some(guard) = self.clients.guard(client) else { return false };
         let names = if guard.wants_frames() { names_of_event(method, frame) } else { None };
-        let unheard = !guard.event_allowed(&GuardedEvent {
+        let is_blocked = !guard.event_allowed(&GuardedEvent {
             method,
             scope: self.scope_of(session),
             parts: GuardedParts::new(self, session, names.as_ref(), None),
             frame,
         });
-        self.counters.withheld_by_guard += u64::from(unheard);
-        unheard
+        self.counters.withheld_by_guard += u64::from(is_blocked);
+        is_blocked
     }
 
-    /// A page tells where it went, sooner than the browser does.
+    /// Records a page's new URL from its own event, which comes sooner than the browser's `TargetInfo`.
     pub(crate) fn record_page_url(&mut self, session: &CdpSessionId, params: &Value) {
         let Some(frame) = params.get("frame").filter(|frame| frame.get("parentId").is_none()) else { return };
         let url = frame.get("url").and_then(Value::as_str).filter(|url| !url.starts_with(ERROR_PAGE));

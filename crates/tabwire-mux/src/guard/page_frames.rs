@@ -1,4 +1,4 @@
-//! The frames of one target that are in the target's own process, with their URLs. Bounded; knows nothing of grants.
+//! The frames in one target's own process, with their URLs. Bounded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::limits::{FRAME_URL_LETTERS, FRAMES_PER_PAGE};
 
-/// What browsers show in place of a document that could not be loaded.
+/// The URL scheme of Chromium's error pages.
 const ERROR_PAGE: &str = "chrome-error:";
 
 /// Whether the frames of a target are known.
@@ -19,9 +19,9 @@ pub(crate) enum FramesState {
     Requested,
     /// They are known.
     Known,
-    /// There are more than are remembered.
+    /// There are more than the limit.
     TooMany,
-    /// The browser did not tell them.
+    /// The browser returned no frame tree.
     Failed,
 }
 
@@ -36,12 +36,12 @@ struct FrameEntry {
 pub(crate) struct PageFrames {
     pub(crate) state: FramesState,
     frames: BTreeMap<String, FrameEntry>,
-    /// Frames that went to another process.
+    /// Frames that moved to another process.
     remote: BTreeSet<String>,
 }
 
 impl PageFrames {
-    /// Takes the response of `Page.getFrameTree`.
+    /// Records the result of `Page.getFrameTree`.
     pub(crate) fn learn_tree(&mut self, tree: &Value) {
         self.frames.clear();
         self.state = FramesState::Known;
@@ -54,27 +54,27 @@ impl PageFrames {
         }
     }
 
-    /// A frame begins; it shows what its parent may write into it.
+    /// A frame was attached; until it navigates, its parent decides its content.
     pub(crate) fn attached(&mut self, frame: &str, parent: Option<&str>) {
         self.remote.remove(frame);
         self.insert(frame, FrameEntry { parent: parent.map(str::to_owned), url: "".into() });
     }
 
-    /// A frame shows another document, which has no frames yet. Gives the document's URL.
+    /// A frame shows a new document, which has no frames yet. Returns the document's URL.
     pub(crate) fn navigated(&mut self, frame: &Value) -> Option<Box<str>> {
         let id = frame.get("id").and_then(Value::as_str)?;
         self.forget_below(id);
         self.put(frame)
     }
 
-    /// A document has changed its URL.
+    /// A document has changed its URL without loading.
     pub(crate) fn moved(&mut self, frame: &str, url: &str) {
         if let Some(entry) = self.frames.get_mut(frame) {
             entry.url = kept_url(url);
         }
     }
 
-    /// A frame ends, or goes to another process.
+    /// A frame was detached, or moved to another process.
     pub(crate) fn detached(&mut self, frame: &str, is_swap: bool) {
         self.forget_below(frame);
         self.frames.remove(frame);
@@ -90,16 +90,16 @@ impl PageFrames {
         self.remote.iter().map(String::as_str)
     }
 
-    /// The frame around a frame.
+    /// The parent of a frame.
     pub(crate) fn parent(&self, frame: &str) -> Option<&str> {
         self.frames.get(frame)?.parent.as_deref()
     }
 
-    /// The URL that a frame is judged by: its own, or that of the frame above when it has none of its own. Empty when
-    /// that is the target's own.
+    /// The URL that a frame is checked by: its own, or its parent's if the frame has no document of its own.
+    /// Empty when that is the target's own URL.
     pub(crate) fn address(&self, frame: &str) -> Option<&str> {
         let mut entry = self.frames.get(frame)?;
-        // A tree of frames is not deeper than it has frames, whatever was told.
+        // The bound ends a cycle, which a broken browser could announce.
         for _ in 0..self.frames.len() {
             if !is_blank(&entry.url) {
                 return Some(&entry.url);
@@ -112,7 +112,7 @@ impl PageFrames {
         Some("")
     }
 
-    /// The URLs that the frames are judged by, without those that have none of their own.
+    /// The URLs that the frames are checked by, without frames that have no document of their own.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = &str> {
         self.frames.values().map(|entry| &*entry.url).filter(|url| !is_blank(url))
     }
@@ -121,7 +121,7 @@ impl PageFrames {
         let text = |field: &str| frame.get(field).and_then(Value::as_str);
         let id = text("id")?;
         let shown = text("url").unwrap_or_default();
-        // An error page tells of the document that could not be loaded.
+        // An error page names the document that could not be loaded.
         let url = if shown.starts_with(ERROR_PAGE) { text("unreachableUrl").unwrap_or(shown) } else { shown };
         let url = kept_url(url);
         self.remote.remove(id);
@@ -151,12 +151,12 @@ impl PageFrames {
     }
 }
 
-/// Whether a frame has no document of its own: then it is what its parent makes of it.
+/// Whether a frame has no document of its own: its parent writes its content.
 pub(crate) fn is_blank(url: &str) -> bool {
     url.is_empty() || url.starts_with("about:")
 }
 
-/// The part of a URL that is judged, with a bound: neither queries nor the text of `data:` URLs.
+/// The part of a URL that is checked, bounded: without the query and without the text of `data:` URLs.
 pub(crate) fn kept_url(url: &str) -> Box<str> {
     if url.starts_with("data:") {
         return "data:".into();
@@ -190,18 +190,18 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_a_document_is_judged_by_the_one_above() {
+    fn frame_without_a_document_has_its_parents_url() {
         let frames = page();
         assert_eq!(frames.state, FramesState::Known);
-        let told = |id: &str| frames.address(id).map(str::to_owned);
-        assert_eq!(told("s").as_deref(), Some("https://v.a.test/"));
-        assert_eq!(told("e").as_deref(), Some("https://a.test/x"));
-        assert_eq!(told("?"), None);
+        let url = |id: &str| frames.address(id).map(str::to_owned);
+        assert_eq!(url("s").as_deref(), Some("https://v.a.test/"));
+        assert_eq!(url("e").as_deref(), Some("https://a.test/x"));
+        assert_eq!(url("?"), None);
         assert_eq!(frames.addresses().collect::<Vec<_>>(), ["https://a.test/x", "https://v.a.test/"]);
     }
 
     #[test]
-    fn a_document_that_comes_takes_the_frames_of_the_one_before_with_it() {
+    fn new_document_removes_frames_of_the_previous_one() {
         let mut frames = page();
         frames.attached("n", Some("p"));
         assert_eq!(frames.address("n"), Some("https://a.test/x"));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn error_pages_are_judged_by_what_could_not_be_loaded_and_long_urls_are_cut() {
+    fn error_pages_use_the_unreachable_url_and_long_urls_are_cut() {
         let mut frames = PageFrames::default();
         let error =
             json!({"id": "p", "url": "chrome-error://chromewebdata/", "unreachableUrl": "https://b.test/x"});
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn more_frames_than_are_remembered_are_not_taken_for_known() {
+    fn frames_past_the_limit_are_not_known() {
         let mut frames = page();
         for number in 0..2 * FRAMES_PER_PAGE {
             frames.attached(&number.to_string(), Some("p"));

@@ -1,4 +1,4 @@
-//! What a guard can ask about the frames, requests and streams that a command or event names.
+//! The frames, requests and streams that a command or event names, as a guard sees them.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use crate::mux::Mux;
 use crate::target::entry::TargetEntry;
 use crate::target::table::TargetTable;
 
-/// What browsers call the context of a message whose document is gone.
+/// The context id of a message whose document is gone.
 const GONE_CONTEXT: &str = "0";
 
-/// The ids that a command or event names parts of pages with.
+/// The ids by which a command or event names parts of pages.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NamedParts {
@@ -27,7 +27,7 @@ pub struct NamedParts {
     pub context_id: Option<Value>,
     /// An execution context, by its unique id.
     pub unique_context_id: Option<String>,
-    /// An object of the page's code.
+    /// A JavaScript object.
     #[serde(alias = "promiseObjectId", alias = "prototypeObjectId", alias = "errorObjectId")]
     pub object_id: Option<String>,
     /// A request.
@@ -46,17 +46,17 @@ pub struct NamedParts {
 }
 
 impl NamedParts {
-    /// Reads the ids in parameters; none when they are of the wrong kind or named twice.
+    /// Reads the ids in parameters; none when an id has the wrong type or a key occurs twice.
     #[must_use]
     pub fn read(params: &str) -> Option<Self> {
         serde_json::from_str(params).ok()
     }
 
-    /// The keys that name an execution context; several must all agree to be allowed.
+    /// The keys of the named execution contexts. If there are several, all must be allowed.
     fn contexts(&self) -> Vec<Option<String>> {
         let number = self.context_id.as_ref().map(|id| id.as_i64().map(|id| id.to_string()));
         let unique = self.unique_context_id.as_ref().map(|id| Some(id.clone()));
-        // Objects are named `isolate.context.number`.
+        // Object ids have the form `isolate.context.number`.
         let of_object = |id: &String| {
             let mut parts = id.split('.');
             let (_, context, _, end) = (parts.next()?, parts.next()?, parts.next()?, parts.next());
@@ -67,34 +67,34 @@ impl NamedParts {
     }
 }
 
-/// Frames as far as they are known.
+/// A set of frames, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenFrames<'a> {
-    /// The URLs that they are judged by.
+    /// The URLs that they are checked by.
     pub urls: Vec<&'a str>,
-    /// Whether there are frames whose URL nobody has told.
+    /// Whether there are frames whose URL is unknown.
     pub has_unknown: bool,
 }
 
-/// Which frame a command or event is about.
+/// The frame that a command or event names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NamedFrame<'a> {
     /// It names none.
     Main,
-    /// One that is known.
+    /// A known frame.
     Known {
-        /// The URLs that it is judged by.
+        /// The URLs that it is checked by.
         urls: Vec<&'a str>,
         /// Whether it is the target's main frame.
         is_main: bool,
     },
-    /// It names an execution context that nobody has told of.
+    /// It names an execution context that was not announced.
     Unknown,
-    /// It names a frame that is not there, or a context that is gone.
+    /// It names a frame that does not exist, or a context that is gone.
     Missing,
 }
 
-/// The frames, requests and streams around one command or event.
+/// The frames, requests and streams that concern one command or event.
 #[derive(Clone, Copy, Default)]
 pub struct GuardedParts<'a> {
     view: Option<View<'a>>,
@@ -133,13 +133,13 @@ impl<'a> GuardedParts<'a> {
         Self { view: Some(view), names }
     }
 
-    /// The target that is meant.
+    /// The target.
     #[must_use]
     pub fn target(&self) -> Option<&'a str> {
         self.view?.entry.map(|entry| entry.id.as_str())
     }
 
-    /// A number that changes whenever a frame does. None when a response is judged.
+    /// A number that changes with every change of a frame. None when a response is checked.
     #[must_use]
     pub fn version(&self) -> Option<u64> {
         self.view.filter(|view| view.since.is_none()).map(|view| view.moves.clock())
@@ -155,7 +155,7 @@ impl<'a> GuardedParts<'a> {
         Some(SeenFrames { urls, has_unknown: false })
     }
 
-    /// Every frame that the page shows; none when they are not known.
+    /// All frames of the page; none when they are not known.
     #[must_use]
     pub fn all_frames(&self) -> Option<SeenFrames<'a>> {
         let View { targets, moves, entry, since, .. } = self.view?;
@@ -171,7 +171,7 @@ impl<'a> GuardedParts<'a> {
         Some(seen)
     }
 
-    /// Every frame that may be in the target's process: those of the same site, in whatever tab.
+    /// All frames that may share the target's process: those of the same site, in every tab.
     #[must_use]
     pub fn process_frames(&self) -> Option<SeenFrames<'a>> {
         let View { targets, entry, .. } = self.view?;
@@ -183,14 +183,14 @@ impl<'a> GuardedParts<'a> {
             let known = other.frames.addresses().chain([targets.root_url(other)]);
             let known: Vec<&str> = known.filter(|url| !is_blank(url)).collect();
             let is_near = known.iter().any(|url| sites.contains(&site_of(url)));
-            // What is in a page of the same site is not known unless it is followed.
+            // The frames of a page are known only while the mux records them.
             seen.has_unknown |= is_near && other.frames.state != FramesState::Known;
             seen.urls.extend(known.into_iter().filter(|url| is_near && sites.contains(&site_of(url))));
         }
         Some(seen)
     }
 
-    /// The frame that is named, by itself, a context or an object.
+    /// The frame that is named directly, by a context or by an object.
     #[must_use]
     pub fn named_frame(&self) -> NamedFrame<'a> {
         let (Some(names), Some(View { watch, .. })) = (self.names, self.view) else {
@@ -216,7 +216,7 @@ impl<'a> GuardedParts<'a> {
         if is_named { NamedFrame::Known { urls, is_main } } else { NamedFrame::Main }
     }
 
-    /// The URLs that a frame is judged by.
+    /// The URLs that a frame is checked by.
     #[must_use]
     pub fn frame(&self, frame: &str) -> Option<Vec<&'a str>> {
         let View { targets, moves, entry, since, .. } = self.view?;
@@ -225,8 +225,8 @@ impl<'a> GuardedParts<'a> {
         Some(urls)
     }
 
-    /// The URL of the frame around the one that is named, or around the target: an outer none when that is a page, an
-    /// inner one when it is not known.
+    /// The URL of the parent of the named frame, or of the target. The outer `None` means a page, which has
+    /// no parent; the inner `None` means that the parent's URL is unknown.
     #[must_use]
     pub fn embedder(&self) -> Option<Option<&'a str>> {
         let View { targets, entry, .. } = self.view?;
@@ -252,14 +252,14 @@ impl<'a> GuardedParts<'a> {
         self.view.and_then(|view| view.entry).is_some_and(|entry| entry.id.as_str() == frame)
     }
 
-    /// The request that is named.
+    /// The named request.
     #[must_use]
     pub fn request(&self) -> Option<&'a SeenRequest> {
         self.view?.watch?.request(self.names?.request_id.as_deref()?)
     }
 
-    /// The URL of the script or style sheet that is named; an outer none when it names none, an inner one when it names
-    /// one that nobody has told of.
+    /// The URL of the named script or style sheet. The outer `None` means that none is named; the inner
+    /// `None` means that it was not announced.
     #[must_use]
     pub fn source(&self) -> Option<Option<&'a str>> {
         let names = self.names?;
@@ -267,20 +267,21 @@ impl<'a> GuardedParts<'a> {
         Some(self.view.and_then(|view| view.watch).and_then(|watch| watch.source(id)))
     }
 
-    /// The URLs of what is in the stream that is named.
+    /// The URLs that the content of the named stream comes from.
     #[must_use]
     pub fn stream(&self) -> Option<&'a [Box<str>]> {
         self.view?.watch?.stream(self.names?.handle.as_deref()?)
     }
 
-    /// The URL of the history entry that is named.
+    /// The URL of the named history entry.
     #[must_use]
     pub fn history_entry(&self) -> Option<&'a str> {
         self.view?.watch?.history(self.names?.entry_id?)
     }
 }
 
-/// Scheme and the last two labels of a URL's host: processes are not shared by more than those.
+/// Scheme and the last two labels of a URL's host. Chromium never shares a process between URLs that differ
+/// in these.
 fn site_of(url: &str) -> &str {
     let url = url.strip_prefix("blob:").unwrap_or(url);
     let start = url.find("://").map_or(0, |at| at + 3);
@@ -293,10 +294,10 @@ fn site_of(url: &str) -> &str {
 }
 
 impl TargetTable {
-    /// The URL that a target's main frame is judged by.
+    /// The URL that a target's main frame is checked by.
     pub(crate) fn root_url<'a>(&'a self, entry: &'a TargetEntry) -> &'a str {
         let mut entry = entry;
-        // Frames are not nested deeper than there are targets.
+        // The bound ends a cycle, which a broken browser could announce.
         for _ in 0..64 {
             let own = entry.page_url.as_deref().or_else(|| entry.text("url")).unwrap_or_default();
             if !is_blank(own) || entry.target_type() != "iframe" {
@@ -322,7 +323,7 @@ impl TargetTable {
         (entry.frames.state == FramesState::Known).then(|| entry.frames.addresses().collect())
     }
 
-    /// The URL that a frame of a target's page is judged by.
+    /// The URL that a frame of a target's page is checked by.
     pub(crate) fn frame_url<'a>(&'a self, entry: &'a TargetEntry, frame: &str) -> Option<&'a str> {
         if frame == entry.id.as_str() {
             return Some(self.root_url(entry));
@@ -334,7 +335,7 @@ impl TargetTable {
         Some(self.root_url(part))
     }
 
-    /// The page that a target is part of; itself, if it is one.
+    /// The page that a target is part of; a page is its own.
     pub(crate) fn page_of<'a>(&'a self, entry: &'a TargetEntry) -> &'a TargetEntry {
         let mut entry = entry;
         for _ in 0..64 {
@@ -347,7 +348,7 @@ impl TargetTable {
         entry
     }
 
-    /// The targets of a page's frames that are in processes of their own.
+    /// The targets of a page's out-of-process frames.
     pub(crate) fn frame_targets_of<'a>(
         &'a self,
         page: &'a TargetEntry,
@@ -363,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_name_their_context_and_wrong_kinds_name_an_unknown_one() {
+    fn object_ids_name_their_context_and_wrong_types_are_unknown() {
         let contexts = |params: &str| NamedParts::read(params).map(|names| names.contexts());
         assert_eq!(contexts(r#"{"objectId":"-45.3.1"}"#), Some(vec![Some("3".to_owned())]));
         assert_eq!(contexts(r#"{"executionContextId":7}"#), Some(vec![Some("7".to_owned())]));
@@ -376,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn sites_are_compared_by_the_last_two_labels_or_the_whole_number() {
+    fn sites_are_compared_by_last_two_labels_or_whole_ip() {
         for (url, site) in [
             ("http://x.a.localhost:80/p", "a.localhost"),
             ("https://a.localhost", "a.localhost"),

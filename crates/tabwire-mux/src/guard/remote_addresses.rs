@@ -1,7 +1,8 @@
-//! Which addresses the documents of a page came from, whatever its name: a name can lead anywhere, and elsewhere later.
+//! The remote IP addresses of a page's documents. A host name can resolve to any address, and to another one
+//! later.
 //!
-//! Fed with what the browser tells of responses and of documents that are shown. As long as it is not told which one is
-//! shown, every one that came counts. Knows nothing of who may read what.
+//! Fed by the browser's events for responses and shown documents. Until the browser reports which document is
+//! shown, the addresses of all received ones count.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -10,55 +11,58 @@ use serde_json::Value;
 
 use crate::limits::DOCUMENTS_REMEMBERED;
 
-/// A document that came for a page, under the browser's name for its loading.
+/// A document received for a page, with its loader id.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Came {
+struct ReceivedDocument {
     loader: String,
-    /// The address it came from; none when a server in between hides it, or there was no server.
+    /// The address it came from; none behind a proxy, or when there was no server.
     address: Option<IpAddr>,
 }
 
 /// The documents of one page.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemoteAddresses {
-    /// The one that is shown, once that was told.
-    shown: Option<Came>,
-    /// Those that have come and may be shown next.
-    coming: VecDeque<Came>,
-    /// Those that were shown before: going back brings them again, and nothing is asked of a server.
-    past: VecDeque<Came>,
-    /// The addresses of those that may be shown now.
+    /// The document that is shown, once the browser has reported it.
+    shown: Option<ReceivedDocument>,
+    /// Documents that were received and may be shown next.
+    coming: VecDeque<ReceivedDocument>,
+    /// Documents that were shown before: history navigation shows them again without a request to a server.
+    past: VecDeque<ReceivedDocument>,
+    /// The addresses of the documents that may be shown now.
     addresses: Vec<IpAddr>,
 }
 
 impl RemoteAddresses {
-    /// The addresses that what is shown may have come from.
+    /// The addresses that the shown document may have come from.
     pub(crate) fn addresses(&self) -> &[IpAddr] {
         &self.addresses
     }
 
-    /// A response for a document of the page.
-    pub(crate) fn came(&mut self, loader: &str, response: &Value) {
-        self.coming.retain(|came| came.loader != loader);
-        keep(&mut self.coming, Came { loader: loader.to_owned(), address: direct_address(response) });
+    /// A response for a document of the page arrived.
+    pub(crate) fn received(&mut self, loader: &str, response: &Value) {
+        self.coming.retain(|document| document.loader != loader);
+        keep(
+            &mut self.coming,
+            ReceivedDocument { loader: loader.to_owned(), address: direct_address(response) },
+        );
         self.count();
     }
 
     /// The page shows a document.
     pub(crate) fn shows(&mut self, loader: &str) {
-        let is_it = |came: &Came| came.loader == loader;
+        let is_it = |document: &ReceivedDocument| document.loader == loader;
         if self.shown.as_ref().is_some_and(is_it) {
-            // Told by one more client.
+            // Reported by another client's session before.
             return;
         }
-        let came = if let Some(place) = self.coming.iter().position(is_it) {
-            // What came before it was given up.
+        let found = if let Some(place) = self.coming.iter().position(is_it) {
+            // Documents received before this one were given up.
             self.coming.drain(..=place).next_back()
         } else {
             let place = self.past.iter().position(is_it);
             place.and_then(|place| self.past.remove(place))
         };
-        let shown = came.unwrap_or_else(|| Came { loader: loader.to_owned(), address: None });
+        let shown = found.unwrap_or_else(|| ReceivedDocument { loader: loader.to_owned(), address: None });
         if let Some(before) = self.shown.replace(shown) {
             keep(&mut self.past, before);
         }
@@ -67,20 +71,20 @@ impl RemoteAddresses {
 
     fn count(&mut self) {
         let shown = self.shown.iter().chain(&self.coming);
-        self.addresses = shown.filter_map(|came| came.address).collect();
+        self.addresses = shown.filter_map(|document| document.address).collect();
         self.addresses.sort_unstable();
         self.addresses.dedup();
     }
 }
 
-fn keep(list: &mut VecDeque<Came>, came: Came) {
+fn keep(list: &mut VecDeque<ReceivedDocument>, document: ReceivedDocument) {
     if list.len() == DOCUMENTS_REMEMBERED {
         list.pop_front();
     }
-    list.push_back(came);
+    list.push_back(document);
 }
 
-/// The address that a response came from, unless a proxy is in between: those listen on ports of their own.
+/// The address that a response came from. None behind a proxy, which listens on a port of its own.
 fn direct_address(response: &Value) -> Option<IpAddr> {
     let text = |field: &str| response.get(field).and_then(Value::as_str);
     let address = text("remoteIPAddress")?.trim_start_matches('[').trim_end_matches(']').parse().ok()?;
@@ -88,7 +92,7 @@ fn direct_address(response: &Value) -> Option<IpAddr> {
     (port.is_some() && port == port_of(text("url")?)).then_some(address)
 }
 
-/// The port that an address of the web names or means.
+/// The port that a URL names or implies.
 fn port_of(url: &str) -> Option<u64> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -118,37 +122,37 @@ mod tests {
         json!({"url": "http://name.test:8080/x", "remoteIPAddress": address, "remotePort": port})
     }
 
-    fn told(sources: &RemoteAddresses) -> Vec<String> {
+    fn listed(sources: &RemoteAddresses) -> Vec<String> {
         sources.addresses().iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn what_is_shown_counts_and_what_may_be_shown_next() {
+    fn shown_and_pending_documents_count() {
         let mut sources = RemoteAddresses::default();
-        sources.came("a", &response("10.0.0.1", 8080));
-        assert_eq!(told(&sources), ["10.0.0.1"]);
-        sources.came("b", &response("93.184.216.34", 8080));
-        assert_eq!(told(&sources), ["10.0.0.1", "93.184.216.34"], "nobody has said which is shown");
+        sources.received("a", &response("10.0.0.1", 8080));
+        assert_eq!(listed(&sources), ["10.0.0.1"]);
+        sources.received("b", &response("93.184.216.34", 8080));
+        assert_eq!(listed(&sources), ["10.0.0.1", "93.184.216.34"], "the shown document is unknown");
         sources.shows("b");
-        assert_eq!(told(&sources), ["93.184.216.34"]);
-        sources.came("c", &response("[fd00::1]", 8080));
-        assert_eq!(told(&sources), ["93.184.216.34", "fd00::1"], "it may be shown any moment");
+        assert_eq!(listed(&sources), ["93.184.216.34"]);
+        sources.received("c", &response("[fd00::1]", 8080));
+        assert_eq!(listed(&sources), ["93.184.216.34", "fd00::1"], "it may be shown next");
         for _ in 0..2 {
             sources.shows("c");
-            assert_eq!(told(&sources), ["fd00::1"], "every client that listens tells it");
+            assert_eq!(listed(&sources), ["fd00::1"], "a repeated report changes nothing");
         }
         sources.shows("blank");
-        assert!(told(&sources).is_empty());
+        assert!(listed(&sources).is_empty());
         sources.shows("c");
-        assert_eq!(told(&sources), ["fd00::1"], "history brings it back without asking a server");
+        assert_eq!(listed(&sources), ["fd00::1"], "history shows it again without a request");
     }
 
     #[test]
-    fn a_proxy_in_between_tells_nothing_of_the_server() {
+    fn proxied_responses_have_no_server_address() {
         let mut sources = RemoteAddresses::default();
-        sources.came("a", &response("127.0.0.1", 3128));
+        sources.received("a", &response("127.0.0.1", 3128));
         sources.shows("a");
-        assert!(told(&sources).is_empty());
+        assert!(listed(&sources).is_empty());
         for (url, port) in [
             ("http://a.test/", Some(80)),
             ("https://a.test?x", Some(443)),
@@ -162,10 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn documents_are_bounded() {
         let mut sources = RemoteAddresses::default();
         for number in 0..1_000 {
-            sources.came(&number.to_string(), &response("10.0.0.1", 8080));
+            sources.received(&number.to_string(), &response("10.0.0.1", 8080));
             if number % 2 == 0 {
                 sources.shows(&number.to_string());
             }

@@ -1,5 +1,5 @@
-//! What a client's CDP session was told: execution contexts, requests, streams and history entries, by the ids that
-//! commands name them with. Bounded: what is forgotten is not known. Knows nothing of grants.
+//! The execution contexts, requests, streams and history entries that a client's CDP session has received, by
+//! the ids that commands use. Bounded: a dropped entry counts as unknown.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,16 +11,16 @@ use crate::limits::{
     CONTEXTS_REMEMBERED, EARLY_EVENTS, HISTORY_ENTRIES, REQUEST_HOPS, REQUESTS_REMEMBERED, STREAMS_REMEMBERED,
 };
 
-/// A request that the session was told of.
+/// A request that the session has received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenRequest {
-    /// Every URL that it was sent to or answered from, oldest first.
+    /// Every URL that it was sent to or received from, oldest first.
     pub hops: Vec<Box<str>>,
-    /// The frame that asked.
+    /// The frame that sent it.
     pub frame: Option<Box<str>>,
-    /// Whether it is for a document, which replaces what the frame shows.
+    /// Whether it is for a document, which replaces the frame's content.
     pub is_document: bool,
-    /// Whether it went to more places than are remembered.
+    /// Whether it had more redirects than the limit.
     pub is_cut: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct EarlyEvent {
     pub(crate) frame: BytesMut,
 }
 
-/// A map that forgets the oldest entry when it is full.
+/// A map that drops the oldest entry when it is full.
 #[derive(Clone, Debug)]
 struct Remembered<T> {
     entries: BTreeMap<String, T>,
@@ -71,7 +71,7 @@ impl<T> Remembered<T> {
     }
 }
 
-/// What one session was told.
+/// The ids that one session has received.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionWatch {
     /// Frames of execution contexts, by number and by unique id.
@@ -79,7 +79,7 @@ pub(crate) struct SessionWatch {
     requests: Remembered<SeenRequest>,
     /// URLs of scripts and style sheets.
     sources: Remembered<Box<str>>,
-    /// URLs of what is in streams.
+    /// URLs that the content of streams comes from.
     streams: Remembered<Vec<Box<str>>>,
     history: BTreeMap<i64, Box<str>>,
     early: VecDeque<EarlyEvent>,
@@ -103,7 +103,7 @@ fn text<'a>(value: &'a Value, path: &str) -> Option<&'a str> {
 }
 
 impl SessionWatch {
-    /// Whether an event is one that is learned from.
+    /// Whether an event carries ids to record.
     pub(crate) fn learns_from(method: &str) -> bool {
         matches!(
             method,
@@ -120,7 +120,7 @@ impl SessionWatch {
         )
     }
 
-    /// Learns from an event.
+    /// Records the ids of an event.
     pub(crate) fn learn(&mut self, method: &str, params: &Value) {
         match method {
             "Runtime.executionContextCreated" => {
@@ -150,12 +150,12 @@ impl SessionWatch {
         }
     }
 
-    /// The contexts are gone.
+    /// The execution contexts are gone.
     pub(crate) fn forget_contexts(&mut self) {
         self.contexts = Remembered::new(CONTEXTS_REMEMBERED);
     }
 
-    /// An execution context belongs to a frame.
+    /// Records the frame of an execution context.
     pub(crate) fn learn_context(&mut self, number: i64, frame: &str) {
         self.contexts.insert(&number.to_string(), frame.into());
     }
@@ -176,12 +176,12 @@ impl SessionWatch {
         self.requests.insert(id, request);
     }
 
-    /// A stream has content of these URLs.
+    /// Records the URLs that a stream's content comes from.
     pub(crate) fn learn_stream(&mut self, handle: &str, urls: Vec<Box<str>>) {
         self.streams.insert(handle, urls);
     }
 
-    /// Takes the response of `Page.getNavigationHistory`.
+    /// Records the result of `Page.getNavigationHistory`.
     pub(crate) fn learn_history(&mut self, entries: &[Value]) {
         self.history.clear();
         for entry in entries.iter().take(HISTORY_ENTRIES) {
@@ -199,7 +199,7 @@ impl SessionWatch {
         self.early.push_back(event);
     }
 
-    /// Takes the events that were kept for requests that are known now.
+    /// Takes the kept events whose requests are known now.
     pub(crate) fn take_early(&mut self) -> Vec<EarlyEvent> {
         if self.early.is_empty() {
             return Vec::new();
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_every_place_that_it_went_to() {
+    fn request_records_every_redirect() {
         let mut watch = SessionWatch::default();
         let sent =
             |url: &str| json!({"requestId": "1", "frameId": "f", "type": "Fetch", "request": {"url": url}});
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_and_what_is_forgotten_is_not_known() {
+    fn records_are_bounded_and_dropped_ones_are_unknown() {
         let mut watch = SessionWatch::default();
         for number in 0..=REQUESTS_REMEMBERED {
             let params = json!({"requestId": number.to_string(), "request": {"url": "https://a.test/"}});

@@ -1,4 +1,4 @@
-//! Browser contexts that were made through the mux: by whom, and for which partition.
+//! Browser contexts that were created through the mux, with their creator and partition.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -7,12 +7,13 @@ use tabwire_api::{BrowserContextId, ClientId, PartitionId};
 
 use crate::limits::PENDING_DEADLINE;
 
-/// Who made a browser context.
+/// The creator of a browser context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Creator {
-    /// A client that is here; whether the context ends with it.
+    /// A connected client; `ends` means that the context is disposed of with the client.
     Client { client: ClientId, ends: bool },
-    /// A client that has left. Its partition sees the context; without one, every client outside partitions does.
+    /// A client that has left. Its partition sees the context; without a partition, every client outside
+    /// partitions does.
     Left,
     /// The mux, for a partition; or an earlier daemon, for an unknown client.
     Control,
@@ -21,13 +22,13 @@ pub(crate) enum Creator {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ContextEntry {
     pub(crate) creator: Creator,
-    /// The partition it belongs to. What the mux has for none is kept from all.
+    /// The partition it belongs to. No client sees a context of the mux without a partition.
     pub(crate) partition: Option<PartitionId>,
-    /// Since when the browser has been rid of it. A late response may still name it.
+    /// When the browser disposed of it. A late response may still name it.
     ended: Option<Instant>,
 }
 
-/// All of them; contexts that nobody made are not among them.
+/// All contexts created through the mux.
 #[derive(Debug, Default)]
 pub(crate) struct ContextTable {
     contexts: BTreeMap<BrowserContextId, ContextEntry>,
@@ -54,13 +55,13 @@ impl ContextTable {
         }
     }
 
-    /// Forgets contexts that no response can name any more.
+    /// Drops disposed contexts that no response can name any more.
     pub(crate) fn forget_overdue(&mut self, now: Instant) {
         let overdue = |since: Instant| now.duration_since(since) > PENDING_DEADLINE;
         self.contexts.retain(|_, entry| !entry.ended.is_some_and(overdue));
     }
 
-    /// The client that made a context and is still here.
+    /// The connected client that created a context.
     pub(crate) fn client_of(&self, context: &str) -> Option<ClientId> {
         match self.contexts.get(context)?.creator {
             Creator::Client { client, .. } => Some(client),
@@ -68,7 +69,7 @@ impl ContextTable {
         }
     }
 
-    /// The contexts a client made.
+    /// The contexts that a client created.
     pub(crate) fn created_by(&self, client: ClientId) -> impl Iterator<Item = &BrowserContextId> {
         let own = move |entry: &ContextEntry| matches!(entry.creator, Creator::Client { client: creator, .. } if creator == client);
         self.contexts.iter().filter(move |(_, entry)| own(entry)).map(|(context, _)| context)
@@ -85,7 +86,7 @@ impl ContextTable {
         self.contexts.values().filter(|entry| matches!(entry.creator, Creator::Client { .. })).count()
     }
 
-    /// A client left; what it made stays in its partition. Yields what ends with it.
+    /// A client left; its contexts stay in its partition. Returns the contexts that are disposed of with it.
     pub(crate) fn release(&mut self, client: ClientId) -> Vec<BrowserContextId> {
         let mut ending = Vec::new();
         for (context, entry) in &mut self.contexts {
@@ -100,14 +101,15 @@ impl ContextTable {
         ending
     }
 
-    /// A context that was there before the link; unless it is known it is somebody's who is not.
+    /// A context that existed before the link. Unless it is known, it belongs to an unknown client.
     pub(crate) fn found(&mut self, context: &str) {
         if !self.contexts.contains_key(context) {
             self.insert(BrowserContextId::new(context), Creator::Control, None);
         }
     }
 
-    /// The browser is gone; the places of partitions stay named, so that nobody takes the default one for them.
+    /// The browser is gone. The contexts of partitions stay known, so that no client gets the default context
+    /// instead.
     pub(crate) fn clear(&mut self) {
         self.contexts.retain(|_, entry| entry.creator == Creator::Control && entry.partition.is_some());
     }

@@ -1,7 +1,7 @@
-//! The default context as a client sees it: in a partition with a context of its own, that one.
+//! Replaces the default browser context for clients of a partition that has its own context.
 //!
-//! A command that names no context means the default one. Such commands of such a client are rewritten to name
-//! the partition's; nothing else of its traffic is touched.
+//! A command without a context means the default one. The mux adds the partition's context to such commands
+//! of such a client; it changes no other frames.
 
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ pub const COMMANDS_IN_A_CONTEXT: &[&str] = &[
 ];
 
 impl Mux {
-    /// A command about the browser as a whole, with the client's default context filled in.
+    /// Handles a browser-level command after adding the client's default context.
     pub(crate) fn command_in_partition(
         &mut self,
         command: &Command<'_>,
@@ -41,7 +41,8 @@ impl Mux {
         let in_partition =
             self.clients.get(command.client).is_some_and(|client| client.options.partition.is_some());
         if in_partition && on_browser && method == "Fetch.enable" {
-            let sentence = "Fetch.enable would hold every session's requests here: send it to a page.";
+            let sentence =
+                "Fetch.enable on the browser would pause the requests of every session: send it to a page.";
             return self.refuse(command, &ProtocolError::tabwire(ErrorCode::PolicyDenied, sentence));
         }
         let Some(home) = self.default_context_of(command.client).cloned() else {
@@ -51,12 +52,12 @@ impl Mux {
         let takes_context = COMMANDS_IN_A_CONTEXT.contains(&method);
         if storage && on_browser && !takes_context {
             let sentence = format!(
-                "{method} speaks of the browser's default context, which is not this session's: send it to a page."
+                "{method} would act on the default context, which is not this session's: send it to a page."
             );
             return self.refuse(command, &ProtocolError::tabwire(ErrorCode::PolicyDenied, sentence));
         }
         let named = params.get("browserContextId").is_some_and(|context| !context.is_null());
-        // Asked of a page, a storage command speaks of that page's context.
+        // On a page, a storage command means that page's context.
         if named || !takes_context || (storage && !on_browser) {
             return self.checked_command(command, &params, now);
         }
@@ -73,7 +74,7 @@ impl Mux {
         }
     }
 
-    /// Disposing of what it takes for the default context ends a client's own pages in it, and no one else's.
+    /// A client that disposes of its default context closes its own pages in it; other clients' pages stay.
     pub(crate) fn command_dispose(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
         let context = params.get("browserContextId").and_then(Value::as_str).unwrap_or_default();
         if self.default_context_of(command.client).is_none_or(|home| home.as_str() != context) {

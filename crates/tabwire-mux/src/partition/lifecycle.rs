@@ -1,4 +1,4 @@
-//! Partitions as the mux serves them: reserved, lived in, ended; and which partition a target is in.
+//! The life of partitions: reserving and ending them, and finding the partition of a target.
 
 use std::time::Instant;
 
@@ -15,8 +15,8 @@ use crate::routing::pending::InternalCommand;
 use crate::target::entry::{Owner, TargetEntry};
 
 impl Mux {
-    /// Gives a partition its place in the browser. Meant to come before the partition's clients; whoever was shown
-    /// what is in it now is told that it is gone.
+    /// Reserves a context or tabs for a partition. Call it before the partition's clients join. Clients that
+    /// can no longer see its targets receive their destroy events.
     pub fn reserve(&mut self, partition: PartitionId, place: PartitionScope, now: Instant) {
         self.router.set_clock(now);
         if let PartitionScope::Context(context) = &place {
@@ -36,8 +36,8 @@ impl Mux {
         self.list_existing(now);
     }
 
-    /// Where partitions live side by side, finds out whose is what was there before the link. Once: what comes
-    /// later comes with its owner.
+    /// Finds the partitions of contexts and tabs that existed before the link. Needed once: later ones arrive
+    /// with their owner.
     pub(crate) fn list_existing(&mut self, now: Instant) {
         if self.control.state() != LinkState::Connected || self.partitions.is_empty() {
             return;
@@ -54,7 +54,7 @@ impl Mux {
         self.map_tabs(now);
     }
 
-    /// Contexts that nobody here made and no partition lives in are an earlier client's, and kept from all.
+    /// Contexts without a creator or partition belong to a client of an earlier daemon; no client sees them.
     pub(crate) fn contexts_listed(&mut self, result: &Value) {
         let contexts = result.get("browserContextIds").and_then(Value::as_array);
         for context in contexts.into_iter().flatten().filter_map(Value::as_str) {
@@ -62,13 +62,13 @@ impl Mux {
         }
     }
 
-    /// How many partitions there are.
+    /// The number of partitions.
     #[must_use]
     pub fn partitions(&self) -> usize {
         self.partitions.len()
     }
 
-    /// Makes a browser context for a partition; it is kept from all until it is reserved.
+    /// Creates a browser context for a partition; no client sees it until it is reserved.
     pub fn create_context(&mut self, ticket: u64, proxy: Option<&str>, now: Instant) {
         let Some(control) = self.control.session() else {
             self.router.push(Output::ContextCreated { ticket, context: None });
@@ -98,12 +98,12 @@ impl Mux {
         if let Some(context) = &context {
             self.partitions.contexts_mut().insert(context.clone(), Creator::Control, None);
         }
-        let nobody = Owner::Unowned { released: 0, partition: None };
-        self.resolve_owners(id, &nobody, now, |_, _| None);
+        let unowned = Owner::Unowned { released: 0, partition: None };
+        self.resolve_owners(id, &unowned, now, |_, _| None);
         self.router.push(Output::ContextCreated { ticket, context });
     }
 
-    /// Ends a partition: its clients are let go, its contexts disposed of, its tabs closed, and it is forgotten.
+    /// Ends a partition: disconnects its clients, disposes of its contexts, closes its tabs and removes it.
     pub fn end_partition(&mut self, ticket: u64, partition: &PartitionId, now: Instant) {
         self.router.set_clock(now);
         self.partitions.take(partition);
@@ -157,13 +157,13 @@ impl Mux {
         self.finish_endings(now);
     }
 
-    /// One of the commands that end a partition is through.
+    /// One of the commands that end a partition is done.
     pub(crate) fn end_command_done(&mut self, ticket: u64, now: Instant) {
         self.partitions.end_command_done(ticket);
         self.finish_endings(now);
     }
 
-    /// Reports the partitions of which nothing is left, and those that take too long.
+    /// Reports partitions that have fully ended, and those that take too long.
     pub(crate) fn finish_endings(&mut self, now: Instant) {
         for ending in self.partitions.take_endings() {
             let remains =
@@ -172,7 +172,7 @@ impl Mux {
                 self.partitions.push_ending(ending);
                 continue;
             }
-            // What a stubborn browser keeps stays out of everybody's sight.
+            // A context that the browser has not disposed of stays hidden from all clients.
             for context in ending.contexts.iter().filter(|_| !remains) {
                 self.partitions.contexts_mut().end(context, now);
             }
@@ -180,7 +180,8 @@ impl Mux {
         }
     }
 
-    /// A target was made for a client that no longer waits for it; nobody is left to want one of an ended partition.
+    /// A target was created for a client that no longer waits for it. If its partition has ended, it is
+    /// closed.
     pub(crate) fn orphaned_target_created(
         &mut self,
         id: u64,
@@ -203,12 +204,12 @@ impl Mux {
         }
     }
 
-    /// Whether a partition was reserved and not ended.
+    /// Whether a partition is reserved and has not ended.
     pub(crate) fn is_reserved(&self, partition: &PartitionId) -> bool {
         self.partitions.find(partition).is_some()
     }
 
-    /// The context that a client takes for the default one, when that is not the browser's.
+    /// The context that replaces the browser's default one for a client.
     pub(crate) fn default_context_of(&self, client: ClientId) -> Option<&BrowserContextId> {
         match self.partitions.find(self.clients.get(client)?.options.partition.as_ref()?)? {
             PartitionScope::Context(context) => Some(context),
@@ -216,7 +217,8 @@ impl Mux {
         }
     }
 
-    /// The partition a target is in: `Some(None)` is none, `None` is not known, or kept from all.
+    /// The partition of a target. `Some(None)` means no partition; `None` means unknown, or hidden from all
+    /// clients.
     pub(crate) fn partition_of<'a>(&'a self, target: &'a TargetEntry) -> Option<Option<&'a PartitionId>> {
         match target.context_text().and_then(|context| self.partitions.contexts().find(context)) {
             Some(ContextEntry { partition: Some(partition), .. }) => return Some(Some(partition)),
@@ -231,7 +233,7 @@ impl Mux {
         }
     }
 
-    /// The partition of all pages in a target's context, when that is one and the same.
+    /// The partition of all pages in a target's context, if they have the same one.
     pub(crate) fn only_partition<'a>(&'a self, target: &'a TargetEntry) -> Option<Option<&'a PartitionId>> {
         if self.partitions.is_empty() {
             return Some(None);
@@ -246,7 +248,7 @@ impl Mux {
         partitions.all(|partition| partition == Some(first)).then_some(first)
     }
 
-    /// The partition that something nobody is known to own comes from: it is listed, or belongs to a page.
+    /// The partition of a target without a known owner: the one it is listed for, or that of a related page.
     pub(crate) fn inherited_partition(&self, target: &TargetEntry) -> Option<PartitionId> {
         if self.partitions.is_empty() {
             return None;
@@ -266,7 +268,7 @@ impl Mux {
         }
     }
 
-    /// The partition of all pages that a worker serves; none when one of them is in none.
+    /// The partition of all pages that a worker serves; none when one of them has no partition.
     pub(crate) fn partition_by_origin<'a>(
         &'a self,
         worker: &'a TargetEntry,
@@ -284,7 +286,8 @@ impl Mux {
         }
     }
 
-    /// Gives partitions to what was there before their owners were known. Repeats, because one leads to another.
+    /// Assigns partitions to targets that existed before their owners were known. Repeats, because a target
+    /// can inherit the partition of another.
     pub(crate) fn assign_partitions(&mut self, now: Instant) {
         loop {
             let free = |target: &&TargetEntry| matches!(target.owner, Owner::Unowned { partition: None, .. });
@@ -308,7 +311,7 @@ impl Mux {
         }
     }
 
-    /// A target came to be in another partition: those who may not see it any more are told that it is gone.
+    /// The partition of a target has changed: clients that may no longer see it receive its destroy event.
     pub(crate) fn refresh_visibility(&mut self, id: &TargetId, now: Instant) {
         let Some(target) = self.targets.find(id.as_str()) else { return };
         let hidden: Vec<_> = self

@@ -1,4 +1,4 @@
-//! Partitions: the separate browser views that clients share.
+//! Partitions: separate parts of one browser.
 
 pub(crate) mod context_table;
 pub(crate) mod default_context;

@@ -1,4 +1,4 @@
-//! Partitions: parts of one browser that see nothing of each other. Knows who lives where, not what a target is.
+//! Partitions: parts of one browser whose clients do not see each other's targets.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -8,25 +8,25 @@ use tabwire_api::{BrowserContextId, PartitionId, TargetId};
 
 use crate::partition::context_table::ContextTable;
 
-/// Where a partition lives in the browser.
+/// The part of the browser that a partition has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartitionScope {
-    /// In a browser context of its own, which its clients take for the default one.
+    /// Its own browser context, which replaces the default one for its clients.
     Context(BrowserContextId),
-    /// In the default context beside others, with tabs of its own: these, and what comes of them.
+    /// Tabs in the default context beside other partitions: these, and the popups they open.
     Tabs(Vec<TargetId>),
 }
 
 /// A partition that is being ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Ending {
-    /// What its end is reported under; absent once it is.
+    /// The ticket that its end is reported with.
     pub(crate) ticket: u64,
     pub(crate) partition: PartitionId,
     /// Its browser contexts, which are being disposed of.
     pub(crate) contexts: Vec<BrowserContextId>,
-    /// Commands to that end the browser has not answered.
+    /// Pending commands that end it.
     pub(crate) commands: usize,
     pub(crate) until: Instant,
 }
@@ -92,7 +92,7 @@ impl PartitionTable {
         self.partitions.len()
     }
 
-    /// Whether nobody keeps anything from anybody.
+    /// Whether there is no partition, so that all clients share one view.
     pub(crate) fn is_empty(&self) -> bool {
         self.partitions.is_empty() && self.endings.is_empty()
     }
@@ -104,7 +104,7 @@ impl PartitionTable {
         self.partitions.iter().find(|(_, place)| lists(place)).map(|(partition, _)| partition)
     }
 
-    /// Whether some partition lives beside others in the default context.
+    /// Whether a partition shares the default context with others.
     pub(crate) fn shares_default_context(&self) -> bool {
         self.partitions.values().any(|place| matches!(place, PartitionScope::Tabs(_)))
     }

@@ -1,4 +1,5 @@
-//! Commands about the browser as a whole: the ones the mux answers, checks or learns from.
+//! Browser-level commands: the mux handles some itself, checks the ids in others and records what they
+//! create.
 
 use std::time::Instant;
 
@@ -29,7 +30,7 @@ impl Mux {
         self.command_in_partition(command, params, on_browser, now);
     }
 
-    /// A command that names nothing foreign, and the context it means.
+    /// Checks that a command names no target or context of another client, then handles it.
     pub(crate) fn checked_command(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
         let on_browser = self.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
         match command.envelope.method {
@@ -46,7 +47,7 @@ impl Mux {
             "Target.getTargets" => self.forward(command, ResponseHandling::TargetList, now),
             method @ ("Target.exposeDevToolsProtocol" | "Target.sendMessageToTarget" | "Browser.crash") => {
                 let sentence =
-                    format!("{method} is not available here: it would pass by the checks or hurt others.");
+                    format!("{method} is not available: it would bypass checks or affect other clients.");
                 self.refuse(command, &ProtocolError::tabwire(ErrorCode::PolicyDenied, sentence));
             }
             "Browser.setDownloadBehavior" if on_browser && self.command_downloads(command, params, now) => {}
@@ -55,8 +56,8 @@ impl Mux {
         }
     }
 
-    /// Refuses commands that name another client's target, context or CDP session, in the words the browser
-    /// uses for what does not exist.
+    /// Refuses commands that name another client's target, context or CDP session, with the error that the
+    /// browser sends for an unknown id.
     fn check_names(&self, command: &Command<'_>, params: &Value) -> Result<(), ProtocolError> {
         let text = |field: &str| params.get(field).and_then(Value::as_str);
         if text("targetId").is_some_and(|target| !self.may_name_target(command.client, target)) {
@@ -117,7 +118,7 @@ impl Mux {
         }
     }
 
-    /// Closing the browser closes the client's own part of it: other clients go on.
+    /// `Browser.close` closes the client's own pages and contexts; other clients stay connected.
     fn command_close(&mut self, command: &Command<'_>, now: Instant) {
         self.respond(command, json!({}));
         let owner = Owner::Client(command.client);
@@ -147,5 +148,5 @@ impl Mux {
 }
 
 fn flat_only() -> ProtocolError {
-    ProtocolError::tabwire(ErrorCode::BadArgs, "Only flat cdp sessions are served: pass `flatten: true`.")
+    ProtocolError::tabwire(ErrorCode::BadArgs, "Only flat CDP sessions are supported: pass `flatten: true`.")
 }

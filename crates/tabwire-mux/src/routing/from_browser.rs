@@ -1,4 +1,4 @@
-//! Frames from the browser: answers go to who asked, events to who owns the CDP session.
+//! Routes frames from the browser: responses to their requester, events to the owner of their CDP session.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,21 +23,21 @@ use crate::session::table::{Session, SessionOwner};
 use crate::target::entry::Owner;
 use crate::target::first_tab::no_tab;
 
-/// An event that arrived: whose it is, on which session, and the bytes that name the session.
+/// A received event: its client, its session, and the bytes that name the session.
 struct Event {
     client: ClientId,
     session: CdpSessionId,
     cut: Option<Range<usize>>,
 }
 
-/// A response that arrived, with what is needed to pass it on.
+/// A received response, with the data needed to forward it.
 struct ReceivedResponse {
     frame: BytesMut,
     id_span: Range<usize>,
     cut: Option<Range<usize>>,
 }
 
-/// The part of a response the mux reads when it concerns itself.
+/// A parsed response, for commands whose result the mux reads.
 struct Body(Value);
 
 impl Body {
@@ -59,7 +59,7 @@ impl Body {
 }
 
 impl Mux {
-    /// Takes a frame from the browser.
+    /// Handles a frame from the browser.
     pub fn from_browser(&mut self, frame: BytesMut, now: Instant) {
         self.router.set_clock(now);
         self.counters.from_browser += 1;
@@ -85,7 +85,8 @@ impl Mux {
                 let owned = envelope.session.map(|session| self.sessions.find_entry(session));
                 match owned {
                     None if method == "Target.detachedFromTarget" => self.root_session_detached(&frame, now),
-                    // On the connection's root nothing but the attachment of the control session is reported.
+                    // On the connection's root session only the attachment of the control session is
+                    // expected.
                     None => {}
                     Some(None) => self.counters.events_unowned += 1,
                     Some(Some((id, Session { owner: SessionOwner::Control, .. }))) => {
@@ -128,7 +129,7 @@ impl Mux {
         }
     }
 
-    /// An event on a client's session: learned from, veiled or withheld as its guard wants, and passed on.
+    /// An event on a client's session: recorded, filtered or withheld by the client's guard, and forwarded.
     fn on_client_event(&mut self, event: &Event, method: &str, frame: BytesMut) {
         if matches!(method, "Page.frameAttached" | "Page.frameDetached") {
             self.targets.record_frame(method, &read_params(&frame));
@@ -146,7 +147,7 @@ impl Mux {
         }
     }
 
-    /// Events that came before the request they tell of.
+    /// Forwards events that arrived before their request.
     fn pass_early_events(&mut self, event: &Event) {
         for early in self.take_early_events(&event.session) {
             if !self.blocks_event(event.client, &event.session, &early.method, &early.frame) {
@@ -157,7 +158,8 @@ impl Mux {
         }
     }
 
-    /// Something was detached from the connection's root. Without the control session the mux sees nothing more.
+    /// A session was detached from the connection's root. Without the control session the mux receives no
+    /// more events.
     fn root_session_detached(&mut self, frame: &[u8], now: Instant) {
         self.control.note_signal(WeakSignal::DetachedFromTarget, now);
         let params = read_params(frame);
@@ -167,7 +169,7 @@ impl Mux {
         }
     }
 
-    /// The browser sent a response too large to take; who asked is told so.
+    /// The browser sent a response above the size limit; its requester gets an error.
     pub fn oversize_from_browser(&mut self, head: &[u8], size: usize) {
         let digits: Vec<u8> = head
             .strip_prefix(br#"{"id":"#)
@@ -177,12 +179,12 @@ impl Mux {
         let found = id.and_then(|id: u64| self.router.pending_mut().take(id).map(|pending| (id, pending)));
         if let (Some((id, pending)), Some(now)) = (found, self.router.clock()) {
             let sentence =
-                format!("The browser's answer of {size} bytes is larger than the ceiling for one message.");
+                format!("The browser's response of {size} bytes is larger than the limit for one message.");
             self.fail(id, pending, &ProtocolError::tabwire(ErrorCode::CdpError, sentence), now);
         }
     }
 
-    /// Passes an event on to the client that owns its session.
+    /// Forwards an event to the client that owns its session.
     fn pass_event(&mut self, event: &Event, frame: BytesMut, class: FrameClass) {
         let on_root = self.clients.get(event.client).and_then(Client::root) == Some(&event.session);
         let frame = match &event.cut {
@@ -192,7 +194,7 @@ impl Mux {
         self.router.deliver(event.client, frame, class);
     }
 
-    /// `Target.*` events on a client's session: children come and go.
+    /// `Target.*` events on a client's session: child targets are attached and detached.
     fn on_client_target_event(&mut self, event: &Event, method: &str, frame: BytesMut, now: Instant) {
         match method {
             "Target.attachedToTarget" => self.child_attached(event, frame, now),
@@ -205,7 +207,7 @@ impl Mux {
                     self.session_gone(&child, now);
                 }
             }
-            // Discovery is served from what the mux sees.
+            // The mux serves discovery from its control session.
             "Target.targetCreated" | "Target.targetDestroyed" | "Target.targetCrashed" => {
                 self.counters.events_unowned += 1;
             }
@@ -220,7 +222,7 @@ impl Mux {
         }
     }
 
-    /// Passes on an event that describes a target, as far as its client may know it.
+    /// Forwards an event that describes a target, without the fields that its client may not read.
     fn pass_target_event(&mut self, event: &Event, method: &str, mut params: Value, frame: BytesMut) {
         if self.clients.guard(event.client).is_none() {
             return self.pass_event(event, frame, FrameClass::Event);
@@ -239,7 +241,7 @@ impl Mux {
             return;
         };
         if self.sessions.find(child).is_some() {
-            // Announced twice, or another's: the first stays.
+            // Announced twice, or owned by another client: the first owner stays.
             self.counters.malformed += 1;
             return;
         }
@@ -267,7 +269,7 @@ impl Mux {
         }
     }
 
-    /// A CDP session ended: what was asked on it will not be answered by the browser any more.
+    /// A CDP session ended: the browser will not respond to its pending commands.
     pub(crate) fn session_gone(&mut self, session: &CdpSessionId, now: Instant) {
         let mut touched = BTreeSet::new();
         for (id, gone) in self.sessions.take_tree(session) {
@@ -323,7 +325,7 @@ impl Mux {
         }
         let Some(pending) = self.router.pending_mut().take(id) else { return };
         if !expected {
-            // The browser complains without naming the session; the client is told on which one it asked.
+            // The browser's error names no session; the client gets it on the session it used.
             return self.fail(id, pending, &ProtocolError::no_session(), now);
         }
         match pending.requester {
@@ -360,8 +362,8 @@ impl Mux {
 
     fn internal_command_done(&mut self, id: u64, internal: InternalCommand, body: &Body, now: Instant) {
         let Some(result) = body.result() else {
-            // Discovery and auto-attach work without a filter on every browser we know; a refusal of the
-            // control session itself ends the link by its deadline.
+            // Discovery and auto-attach work without a filter on every browser we know. If the control
+            // session itself fails, the start deadline ends the link.
             if internal == InternalCommand::InitControl {
                 self.control_initialized(now);
             }
@@ -398,7 +400,7 @@ impl Mux {
                 self.frame_tree_received(&target, result.get("frameTree"), now);
             }
             InternalCommand::OrphanedContext(client, partition) => {
-                // Nobody was told of it.
+                // No client has received this context's id.
                 if let Some(context) = body.text("browserContextId") {
                     let params = json!({"browserContextId": context});
                     self.control_command("Target.disposeBrowserContext", params, now);
@@ -472,7 +474,7 @@ impl Mux {
         }
     }
 
-    /// Passes on a list of contexts: those the client may name, without the one it takes for the default.
+    /// Forwards a list of contexts: those the client may name, without its default context.
     fn pass_contexts(
         &mut self,
         client: ClientId,
@@ -525,7 +527,7 @@ impl Mux {
         self.router.deliver(client, frame, FrameClass::Response);
     }
 
-    /// Gives a response the client's id, and takes the root's session off it.
+    /// Replaces the id with the client's, and removes the root session's id.
     fn rewrite_response(
         &self,
         client: ClientId,
@@ -543,7 +545,7 @@ pub(crate) fn read_params(frame: &[u8]) -> Value {
     frame.get_mut("params").map_or(Value::Null, Value::take)
 }
 
-/// Whether this is the browser's complaint about a CDP session it does not know, which it may send without one.
+/// Whether this is the browser's error for an unknown CDP session, which it may send without a session id.
 fn is_no_session(frame: &[u8]) -> bool {
     let body = Body::read(frame);
     body.0.pointer("/error/code").and_then(Value::as_i64) == Some(-32001)

@@ -1,4 +1,4 @@
-//! Frames from clients: checked, renumbered, and sent on.
+//! Routes frames from clients: checks them, renumbers them and forwards them.
 
 use std::time::Instant;
 
@@ -16,19 +16,19 @@ use crate::routing::pending::{Pending, Requester, ResponseHandling};
 use crate::routing::rewrite;
 use crate::session::table::{Session, SessionOwner};
 
-/// A client's command, on a CDP session that is its own.
+/// A client's command, on a CDP session that the client owns.
 pub(crate) struct Command<'a> {
     pub(crate) client: ClientId,
     pub(crate) envelope: ClientEnvelope<'a>,
     pub(crate) frame: &'a [u8],
-    /// The CDP session the browser will be asked on.
+    /// The CDP session that the browser receives it on.
     pub(crate) session: CdpSessionId,
-    /// Whether that is the client's root, which the client does not name.
+    /// Whether that is the client's root session, whose id the client never sees.
     pub(crate) on_root: bool,
 }
 
 impl Mux {
-    /// Takes a frame from a client.
+    /// Handles a frame from a client.
     pub fn from_client(&mut self, client: ClientId, frame: BytesMut, now: Instant) {
         self.router.set_clock(now);
         self.counters.from_clients += 1;
@@ -46,7 +46,7 @@ impl Mux {
 
     fn queue_frame(&mut self, client: ClientId, frame: BytesMut) {
         let Some(entry) = self.clients.get_mut(client) else { return };
-        if entry.backlog_mut().is_some_and(|backlog| !backlog.try_keep(frame)) {
+        if entry.backlog_mut().is_some_and(|backlog| !backlog.try_push(frame)) {
             self.disconnect(client, CloseReason::BacklogFull);
         }
     }
@@ -90,7 +90,7 @@ impl Mux {
         if entry.pending >= PENDING_PER_CLIENT {
             let error = ProtocolError::tabwire(
                 ErrorCode::Backpressure,
-                "Too many commands of this connection are unanswered; wait for some of them.",
+                "Too many commands of this connection are pending; wait for some of them.",
             );
             return self.refuse(&command, &error);
         }
@@ -108,7 +108,7 @@ impl Mux {
         let auto = session.is_some_and(Session::is_auto);
         match target {
             None => self.browser_command(command, now),
-            // A page's CDP session understands these too, for any target and context.
+            // A page's CDP session accepts these commands too, for any target and context.
             Some(_)
                 if ["Target.", "Browser.", "Storage."].iter().any(|domain| method.starts_with(domain)) =>
             {
@@ -116,7 +116,8 @@ impl Mux {
             }
             Some(target) if method == "Runtime.runIfWaitingForDebugger" => {
                 let done = self.client_resumes(command.client, &target, now);
-                // The browser itself may hold the target for a session it attached.
+                // The browser may hold the target for this session as well, because it attached the session
+                // itself.
                 if done && auto {
                     self.respond(command, json!({}));
                 } else {
@@ -127,7 +128,7 @@ impl Mux {
         }
     }
 
-    /// Sends a client's command to the browser under an id of ours.
+    /// Forwards a client's command to the browser under an id of the mux.
     pub(crate) fn forward(&mut self, command: &Command<'_>, handling: ResponseHandling, now: Instant) {
         let revives = matches!(
             command.envelope.method,
@@ -147,7 +148,7 @@ impl Mux {
         self.router.push(Output::ToBrowser(frame));
     }
 
-    /// Answers a client's command without the browser.
+    /// Responds to a client's command without the browser.
     pub(crate) fn respond(&mut self, command: &Command<'_>, result: serde_json::Value) {
         let echo = (!command.on_root).then_some(&command.session);
         let frame = reply::result(command.envelope.id, echo, result);

@@ -76,7 +76,7 @@ impl Router {
         self.push(Output::ToBrowser(reply::command(id, session, method, params)));
     }
 
-    /// Sends a reply after the attachments that a browser-level session waits for.
+    /// Sends a reply after the attachments that its browser-level session waits for.
     pub(crate) fn reply_after_attachments(
         &mut self,
         client: ClientId,
@@ -104,7 +104,7 @@ impl Router {
         }
     }
 
-    /// An attachment is announced, or will not come: replies that waited for it last are sent.
+    /// An attachment is announced, or has failed: sends the replies that waited only for it.
     pub(crate) fn release_replies(&mut self, delays: &[DelayId]) {
         for delay in delays {
             if let Some((client, reply)) = self.delayed.attachment_done(*delay) {

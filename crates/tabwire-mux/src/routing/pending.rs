@@ -1,4 +1,4 @@
-//! Unanswered commands: our id to who asked, on which CDP session, and what the response means to us.
+//! Pending commands: the mux's id, the requester, the CDP session, and how the response is handled.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,95 +9,95 @@ use crate::guard::parts::NamedParts;
 use crate::limits::{ATTACH_DEADLINE, JOIN_DEADLINE, PENDING_DEADLINE, START_DEADLINE};
 use crate::routing::reply_ordering::DelayId;
 
-/// The largest id the browser takes.
+/// The largest id that the browser accepts.
 const LAST_ID: u64 = 0x7fff_ffff;
 
-/// Who waits for a response.
+/// The requester of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Requester {
     /// The mux itself.
     Internal(InternalCommand),
-    /// A client, under the id it chose.
+    /// A client, with the id it chose.
     Client { client: ClientId, id: i64, handling: ResponseHandling },
 }
 
-/// What the mux asked for itself.
+/// A command that the mux sends for itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InternalCommand {
-    /// the control session.
+    /// Opens the control session.
     OpenControl,
-    /// Discovery and auto-attach on the control session; the last of them means connected.
+    /// Starts discovery or auto-attach on the control session; after the last one the link is connected.
     InitControl,
-    /// A client's browser-level CDP session.
+    /// Opens a client's browser-level CDP session.
     OpenRoot(ClientId),
-    /// Attaching a client to a target because it asked for auto-attach.
+    /// Attaches a client to a target because of its `Target.setAutoAttach`.
     AutoAttach { browser_session: CdpSessionId, target: TargetId, delays: Vec<DelayId> },
-    /// A target being created by a client that no longer waits for it.
+    /// Creates a target for a client that no longer waits for it.
     OrphanedTarget(ClientId, Option<PartitionId>),
-    /// A browser context being made by a client that no longer waits for it.
+    /// Creates a browser context for a client that no longer waits for it.
     OrphanedContext(ClientId, Option<PartitionId>),
-    /// A tab opened for nobody in particular, under the ticket it is reported with.
+    /// Opens a tab without an owner, with the caller's ticket.
     OpenTab(u64, Option<PartitionId>),
     /// `Target.createBrowserContext` for a partition, with the caller's ticket.
     CreateContext(u64),
-    /// One step of the end of a partition, under the ticket that is reported with.
+    /// One step of the end of a partition, with the ticket of `end_partition`.
     EndPartition(u64),
-    /// The browser contexts that are there, in case an earlier daemon left some.
+    /// Lists the existing browser contexts: an earlier daemon may have left some.
     ListContexts,
-    /// A CDP session on a tab whose page is not known.
+    /// Attaches to a tab whose page is not known.
     AttachTab,
-    /// The page in the tab that this CDP session is on.
+    /// Auto-attaches to the page in the tab that this CDP session is on.
     AutoAttachTab(CdpSessionId),
-    /// Detaching a client that left; these contexts are gone when it is done.
+    /// Detaches a client that left; the browser disposes of these contexts with it.
     DetachRoot(Vec<BrowserContextId>),
-    /// A CDP session of the mux on a target whose frames are wanted.
+    /// Attaches to a target whose frames a guard needs.
     AttachForFrames(TargetId),
-    /// The frames of a target.
+    /// Requests the frame tree of a target.
     GetFrameTree(TargetId),
-    /// Nothing depends on the response.
+    /// Its response is ignored.
     FireAndForget,
 }
 
-/// What a client's answer means to the mux.
+/// How the mux handles the response to a client's command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ResponseHandling {
-    /// Pass it on.
+    /// Forward it.
     PassThrough,
-    /// A new target of this client's.
+    /// Record a new target of this client.
     CreateTarget {
         /// The context it is in; `None` is the default one.
         context: Option<BrowserContextId>,
-        /// Where the mux has it go then.
+        /// The URL that the mux navigates it to afterwards.
         then: Option<String>,
     },
-    /// A CDP session on this target, asked for by name.
+    /// Record a CDP session on this target, which the client attached to.
     Attach(TargetId),
-    /// A new browser context of this client's.
+    /// Record a new browser context of this client.
     CreateContext {
-        /// Whether it ends with the CDP session it was asked for on.
+        /// Whether it is disposed of with the CDP session that created it.
         ends: bool,
     },
-    /// The end of this browser context.
+    /// Remove this browser context.
     DisposeContext(BrowserContextId),
-    /// A list of targets, to be filtered.
+    /// Filter the list of targets.
     TargetList,
-    /// A list of contexts, to be filtered.
+    /// Filter the list of contexts.
     ContextList,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub(crate) requester: Requester,
-    /// The CDP session the browser was asked on; `None` is the connection's root.
+    /// The CDP session that the browser received it on; `None` is the connection's root.
     pub(crate) session: Option<CdpSessionId>,
     pub(crate) since: Instant,
-    /// Whether it gives a crashed page a new process, and so is answered after a crash.
+    /// Whether it gives a crashed page a new process, so that the browser responds to it after a crash.
     pub(crate) revives: bool,
-    /// What its response is judged by, when it is to be judged.
+    /// Facts for the check of its response, if a guard checks it.
     pub(crate) guarded: Option<Box<GuardedPending>>,
 }
 
-/// What is remembered of a command so that its response can be judged.
+/// The facts about a command that the check of its response needs.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedPending {
     pub(crate) method: Box<str>,
@@ -108,7 +108,8 @@ pub(crate) struct GuardedPending {
 }
 
 impl Pending {
-    /// Whether it opens a CDP session of the mux's own, which is simply opened again after a loss.
+    /// Whether it only opens or detaches sessions of the mux, or its response is ignored: such a command needs no
+    /// error when the browser is lost.
     pub(crate) fn is_opening(&self) -> bool {
         matches!(
             self.requester,
@@ -122,7 +123,8 @@ impl Pending {
         )
     }
 
-    /// What remains of it once its client no longer waits: what it makes must still be recognised.
+    /// What remains of the command when its client no longer waits: targets and contexts that it creates must
+    /// still be recorded.
     pub(crate) fn orphan(&self, partition: Option<PartitionId>, now: Instant) -> Option<Self> {
         let Requester::Client { client, handling, .. } = &self.requester else { return None };
         let internal = match handling {
@@ -139,7 +141,7 @@ impl Pending {
         })
     }
 
-    /// How long its response is waited for.
+    /// How long to wait for its response.
     pub(crate) fn deadline(&self) -> Duration {
         match self.requester {
             Requester::Internal(InternalCommand::AutoAttach { .. }) => ATTACH_DEADLINE,
@@ -160,7 +162,7 @@ impl Pending {
                 | InternalCommand::GetFrameTree(_)
                 | InternalCommand::DetachRoot(_),
             ) => JOIN_DEADLINE,
-            // The client is let go much earlier; what comes late must still be detached.
+            // The client is disconnected much earlier; a session that opens late must still be detached.
             Requester::Internal(InternalCommand::OpenRoot(_)) => PENDING_DEADLINE,
             Requester::Client { .. } => PENDING_DEADLINE,
         }
@@ -174,8 +176,8 @@ pub(crate) struct PendingTable {
 }
 
 impl PendingTable {
-    /// Remembers a command and gives it an id that is not in use. Ids count up and start over only where the
-    /// browser's ids end: it refuses what does not fit in 31 bits.
+    /// Adds a command under a free id. Ids count up and start over after 31 bits, because the browser rejects
+    /// larger ones.
     pub(crate) fn insert(&mut self, pending: Pending) -> u64 {
         loop {
             self.next = if self.next >= LAST_ID { 1 } else { self.next + 1 };
@@ -186,7 +188,7 @@ impl PendingTable {
         }
     }
 
-    /// Remembers a taken command again, under the id it had.
+    /// Adds a removed command again, under its previous id.
     pub(crate) fn put_back(&mut self, id: u64, pending: Pending) {
         self.entries.insert(id, pending);
     }
@@ -207,7 +209,7 @@ impl PendingTable {
         self.entries.values_mut()
     }
 
-    /// Takes every entry the predicate picks, oldest first.
+    /// Removes and returns all matching commands, oldest first.
     pub(crate) fn take_where(&mut self, pick: impl Fn(&Pending) -> bool) -> Vec<(u64, Pending)> {
         let ids: Vec<u64> = self.iter().filter(|(_, pending)| pick(pending)).map(|(id, _)| id).collect();
         ids.into_iter().filter_map(|id| self.entries.remove(&id).map(|pending| (id, pending))).collect()

@@ -5,8 +5,8 @@ use std::ops::Range;
 use bytes::{BufMut, BytesMut};
 use tabwire_api::CdpSessionId;
 
-/// A client's command as the browser gets it: our id, and the client's browser-level CDP session when it
-/// was meant for the root.
+/// A client's command as the browser receives it: with the mux's id, and with the client's browser-level CDP
+/// session if the client named none.
 pub(crate) fn to_browser(
     frame: &[u8],
     id_span: &Range<usize>,
@@ -34,10 +34,10 @@ pub(crate) fn to_browser(
     out
 }
 
-/// A browser's response as the client gets it: its own id, and no session when it asked on the root.
+/// A browser's response as the client receives it: with the client's id, and without the root session's id.
 ///
-/// Edits in place: the id is padded with spaces when it is shorter than ours, and a session that is the
-/// last member is cut off the end, so that a large answer is not moved.
+/// Edits in place, so that the bytes of a large response do not move: a shorter id is padded with spaces, and
+/// a session id that is the last member is cut off the end.
 pub(crate) fn to_client(
     mut frame: BytesMut,
     id_span: &Range<usize>,
@@ -65,7 +65,7 @@ pub(crate) fn to_client(
     out
 }
 
-/// A browser's event as the client gets it when it travels on the client's root.
+/// An event on the client's root session as the client receives it.
 pub(crate) fn event_to_root(mut frame: BytesMut, member: &Range<usize>) -> BytesMut {
     cut_member(&mut frame, member);
     frame
@@ -114,8 +114,8 @@ mod tests {
     }
 
     fn back(frame: &str, id: i64, strip: bool) -> String {
-        let envelope = peek_browser_frame(frame.as_bytes()).expect("an answer");
-        let BrowserFrameKind::Response { id_span, .. } = envelope.kind else { panic!("not an answer") };
+        let envelope = peek_browser_frame(frame.as_bytes()).expect("a response");
+        let BrowserFrameKind::Response { id_span, .. } = envelope.kind else { panic!("not a response") };
         let cut = if strip { envelope.session_member } else { None };
         let out = to_client(BytesMut::from(frame.as_bytes()), &id_span, id, cut.as_ref());
         String::from_utf8(out.to_vec()).expect("text")
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_get_the_clients_id_back() {
+    fn responses_get_the_clients_id_back() {
         let frame = r#"{"id":1234,"result":{},"sessionId":"ROOT"}"#;
         assert_eq!(back(frame, 7, true), r#"{"id":   7,"result":{}}"#);
         assert_eq!(back(frame, 7, false), r#"{"id":   7,"result":{},"sessionId":"ROOT"}"#);

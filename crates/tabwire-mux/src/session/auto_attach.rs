@@ -1,7 +1,7 @@
-//! Browser-level auto-attach as clients see it, served from what the control session sees.
+//! Browser-level auto-attach for clients, served from the control session.
 //!
-//! The browser's own auto-attach would attach a client to everything, other clients' pages included. So a
-//! client's options are only recorded, and the mux attaches the client to the targets it may see.
+//! The browser's own auto-attach would attach a client to every target, including other clients' pages. The
+//! mux therefore records a client's options and attaches the client to the targets it may see.
 
 use std::time::Instant;
 
@@ -17,8 +17,8 @@ use crate::session::table::{AutoAttach, Session, SessionKind};
 use crate::target::entry::TargetEntry;
 
 impl Mux {
-    /// `Target.setAutoAttach` on a client's browser-level CDP session. The response follows the last
-    /// `Target.attachedToTarget` of what exists already, as in the browser itself.
+    /// `Target.setAutoAttach` on a client's browser-level CDP session. As in the browser itself, the response
+    /// follows the last `Target.attachedToTarget` of an existing target.
     pub(crate) fn set_auto_attach(
         &mut self,
         client: ClientId,
@@ -81,7 +81,7 @@ impl Mux {
         }
     }
 
-    /// Offers a target to every client that wants it; one that nobody waits for is let run.
+    /// Offers a target to every auto-attaching client. A target that no client waits for is resumed.
     pub(crate) fn offer(&mut self, id: &TargetId, now: Instant) {
         let Some(target) = self.targets.find(id.as_str()) else { return };
         if !target.is_resolved() {
@@ -94,7 +94,7 @@ impl Mux {
         self.resume_if_free(id, now);
     }
 
-    /// Offers a target that the mux is not attached to (tabs) as soon as it is decided.
+    /// Offers a target that the mux is not attached to (a tab) once its owner is known.
     pub(crate) fn offer_unattached(&mut self, id: &TargetId, now: Instant) {
         if self.targets.find(id.as_str()).is_some_and(TargetEntry::is_tab) {
             self.offer(id, now);
@@ -126,7 +126,7 @@ impl Mux {
         self.router.send(Some(session), "Target.attachToTarget", params, internal, now);
     }
 
-    /// A client that was offered the tab will reach the page through it, and lets the page run there.
+    /// A client that was offered the tab reaches the page through it, and resumes the page there.
     fn wait_for_tab_client(&mut self, page: &TargetId, session: &CdpSessionId, client: ClientId) {
         let through_tab =
             self.targets.counterpart_of(page.as_str()).is_some_and(|tab| tab.offered.contains(session));
@@ -140,8 +140,8 @@ impl Mux {
         }
     }
 
-    /// Whether the attachment that was just announced is one the mux asked for: the browser serves the
-    /// commands of one CDP session in order, so it is the oldest that names the target.
+    /// Whether an announced attachment is one that the mux requested. The browser runs the commands of one
+    /// CDP session in order, so it is the oldest that names the target.
     pub(crate) fn is_auto_attachment(&self, session: &CdpSessionId, target: &str) -> bool {
         let oldest = self.router.pending().iter().find_map(|(_, pending)| match &pending.requester {
             _ if pending.session.as_ref() != Some(session) => None,
@@ -156,7 +156,8 @@ impl Mux {
         oldest == Some(true)
     }
 
-    /// An attachment the mux asked for is through. A client that has changed its mind meanwhile is detached.
+    /// An attachment that the mux requested is complete. A client that has turned auto-attach off meanwhile
+    /// is detached.
     pub(crate) fn auto_attached(
         &mut self,
         session: &CdpSessionId,
@@ -179,7 +180,7 @@ impl Mux {
         self.router.release_replies(delays);
     }
 
-    /// An attachment the mux asked for will not come: nobody waits for that client any more.
+    /// An attachment that the mux requested has failed: the target no longer waits for that client.
     pub(crate) fn auto_attach_failed(
         &mut self,
         session: &CdpSessionId,
@@ -193,7 +194,7 @@ impl Mux {
         self.router.release_replies(delays);
     }
 
-    /// The event of an attachment that the mux asked for, as its client is told it.
+    /// Sends the event of an attachment that the mux requested, with the fields that its client may read.
     pub(crate) fn send_attached(&mut self, client: ClientId, parent: &CdpSessionId, params: &Value) {
         let mut params = params.clone();
         let target =

@@ -1,4 +1,4 @@
-//! The browser as a target: every client is shown exactly one, the one its own root is attached to.
+//! The browser target: each client sees exactly one, to which its own root session is attached.
 
 use serde_json::{Value, json};
 use tabwire_api::{CdpSessionId, ClientId};
@@ -11,13 +11,13 @@ impl Mux {
         self.sessions.browser_target(self.clients.root(client)?)
     }
 
-    /// Whether this is the browser target the client's root is attached to.
+    /// Whether this is the browser target that the client's root session is attached to.
     pub(crate) fn is_own_browser_target(&self, client: ClientId, target: &str) -> bool {
         let own = self.browser_target_of(client).and_then(|info| info.get("targetId"));
         own.and_then(Value::as_str) == Some(target)
     }
 
-    /// Tells a client that discovers of its browser target, if it wants to hear of such.
+    /// Sends `Target.targetCreated` for the browser target to a client whose filter includes it.
     pub(crate) fn send_browser_target(
         &mut self,
         client: ClientId,

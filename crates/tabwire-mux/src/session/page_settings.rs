@@ -1,7 +1,8 @@
-//! What a CDP session has set on its page, to be set again after another session on the page has gone.
+//! The overrides that a CDP session has set on its page, to be repeated after another session on the page is
+//! detached.
 //!
-//! The browser switches a leaving session's overrides off without asking who else wanted them on; see
-//! docs/cdp/shared-state-between-sessions.md. Knows nothing of when to send.
+//! When a session is detached, the browser resets its overrides even if another session has set them too; see
+//! docs/cdp/shared-state-between-sessions.md.
 
 use serde_json::Value;
 
@@ -13,17 +14,18 @@ pub(crate) struct PageSettings {
     kept: Vec<PageSetting>,
 }
 
-/// One command that set something.
+/// One setting command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PageSetting {
-    /// When it was sent, among all commands.
+    /// Its position among all commands.
     pub(crate) order: u64,
     pub(crate) method: &'static str,
-    /// Its parameters as the client wrote them.
+    /// Its parameters, unchanged.
     pub(crate) params: Box<str>,
 }
 
-/// Setting commands whose effect another session's leaving undoes, and what takes each back.
+/// Setting commands that the browser resets when another session is detached, with the command that clears
+/// each.
 const SETTERS: &[(&str, Option<&str>)] = &[
     ("Emulation.setEmulatedMedia", None),
     ("Emulation.setDeviceMetricsOverride", Some("Emulation.clearDeviceMetricsOverride")),
@@ -37,13 +39,13 @@ const SETTERS: &[(&str, Option<&str>)] = &[
 ];
 
 impl PageSettings {
-    /// Whether a method is worth a look.
+    /// Whether a method sets or clears an override.
     pub(crate) fn concerns(method: &str) -> bool {
         (method.starts_with("Emulation.") || method.starts_with("Network."))
             && SETTERS.iter().any(|(set, clear)| *set == method || *clear == Some(method))
     }
 
-    /// Notes a command that was sent.
+    /// Records a command that was sent.
     pub(crate) fn note(&mut self, order: u64, method: &str, params: &str) {
         let Some((setter, clear)) =
             SETTERS.iter().find(|(set, clear)| *set == method || *clear == Some(method))
@@ -63,14 +65,15 @@ impl PageSettings {
         self.kept.iter()
     }
 
-    /// The command to send before a setting, when the browser would take a repetition for no change.
+    /// The command to send before a repeated setting, because the browser ignores a repetition without a
+    /// change.
     pub(crate) fn clear_first(method: &str) -> Option<&'static str> {
-        // Chromium 156 keeps the other session's scale factor otherwise.
+        // Otherwise Chromium 156 keeps the other session's scale factor.
         (method == "Emulation.setDeviceMetricsOverride").then_some("Emulation.clearDeviceMetricsOverride")
     }
 }
 
-/// Whether these parameters switch the override off.
+/// Whether these parameters turn the override off.
 fn takes_back(method: &str, params: &str) -> bool {
     let Ok(params) = serde_json::from_str::<Value>(params) else { return true };
     let off = |field: &str| params.get(field).and_then(Value::as_bool) != Some(true);
@@ -109,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_each_kind_is_kept_in_order() {
+    fn keeps_the_last_command_of_each_method_in_order() {
         let commands = [
             ("Emulation.setEmulatedMedia", r#"{"media":"print"}"#),
             ("Emulation.setTouchEmulationEnabled", r#"{"enabled":true}"#),
@@ -124,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_override_is_forgotten() {
+    fn cleared_override_is_dropped() {
         let pairs = [
             ("Emulation.setEmulatedMedia", r#"{"media":"print"}"#, r#"{"media":"","features":[]}"#),
             ("Emulation.setFocusEmulationEnabled", r#"{"enabled":true}"#, r#"{"enabled":false}"#),
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_not_kept_and_neither_is_what_it_replaced() {
+    fn oversized_setting_is_dropped_with_the_one_it_replaced() {
         let large = format!(r#"{{"userAgent":"{}"}}"#, "x".repeat(SETTINGS_BYTES_PER_SESSION));
         let small = ("Emulation.setUserAgentOverride", r#"{"userAgent":"x"}"#);
         assert!(kept(&[small, ("Emulation.setUserAgentOverride", &large)]).is_empty());

@@ -1,4 +1,4 @@
-//! Sends clients' page settings again after another CDP session on the page has gone.
+//! Repeats clients' page settings after another CDP session on the page is detached.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ use crate::session::page_settings::{PageSetting, PageSettings};
 use crate::session::table::SessionKind;
 
 impl Mux {
-    /// Notes a command that sets something on a page, sent under this id.
+    /// Records a command that sets an override on a page, sent under this id.
     pub(crate) fn record_setting(&mut self, id: u64, command: &Command<'_>) {
         if !PageSettings::concerns(command.envelope.method) {
             return;
@@ -24,7 +24,7 @@ impl Mux {
         }
     }
 
-    /// A CDP session on this target has gone: what the others had set is set again, in the same order.
+    /// A CDP session on this target is detached: repeats the settings of the others, in their original order.
     pub(crate) fn repeat_settings(&mut self, target: &TargetId, now: Instant) {
         if self.put_off_settings(target) {
             return;

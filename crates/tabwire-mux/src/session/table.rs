@@ -1,4 +1,4 @@
-//! CDP sessions: who owns each, and which came from which.
+//! CDP sessions, with their owners and parents.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use tabwire_cdp::TargetFilter;
 use crate::guard::session_watch::SessionWatch;
 use crate::session::page_settings::PageSettings;
 
-/// Whose a CDP session is.
+/// The owner of a CDP session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionOwner {
     /// The mux itself.
     Control,
-    /// A client's.
+    /// A client.
     Client(ClientId),
 }
 
-/// What a client asked for with browser-level `Target.setAutoAttach`.
+/// A client's options of browser-level `Target.setAutoAttach`.
 #[derive(Clone, Debug)]
 pub(crate) struct AutoAttach {
     pub(crate) wait: bool,
     pub(crate) filter: TargetFilter,
 }
 
-/// What a CDP session is attached to.
+/// The target of a CDP session.
 #[derive(Clone, Debug)]
 pub(crate) enum SessionKind {
-    /// The browser as a whole, with the client's wish.
+    /// The browser, with the client's auto-attach options.
     Browser { auto_attach: Option<AutoAttach> },
     /// One target.
     Target {
@@ -44,16 +44,16 @@ pub(crate) struct Session {
     pub(crate) owner: SessionOwner,
     pub(crate) parent: Option<CdpSessionId>,
     pub(crate) kind: SessionKind,
-    /// Which targets its client wants to hear of on it.
+    /// The targets that its client discovers on it.
     pub(crate) discover: Option<TargetFilter>,
-    /// What it was told of contexts, requests and streams, for a client that is guarded.
+    /// The contexts, requests and streams that it has received, for a guarded client.
     pub(crate) watch: Box<SessionWatch>,
-    /// Whether its client has turned the Page domain on, and so handles dialogs.
+    /// Whether its client has enabled the Page domain, and so handles dialogs.
     pub(crate) has_page_on: bool,
 }
 
 impl Session {
-    /// A session on the browser as a whole.
+    /// A session on the browser target.
     pub(crate) fn on_browser(owner: SessionOwner, parent: Option<CdpSessionId>) -> Self {
         Self::new(owner, parent, SessionKind::Browser { auto_attach: None })
     }
@@ -89,7 +89,7 @@ impl Session {
         matches!(self.kind, SessionKind::Target { auto: true, .. })
     }
 
-    /// What its client wants to be attached to.
+    /// The auto-attach options of its client.
     pub(crate) fn auto_attach(&self) -> Option<&AutoAttach> {
         match &self.kind {
             SessionKind::Browser { auto_attach } => auto_attach.as_ref(),
@@ -105,7 +105,7 @@ impl Session {
     }
 }
 
-/// Ordered, so that what the mux does never depends on chance.
+/// Ordered maps, so that the mux is deterministic.
 #[derive(Debug, Default)]
 pub(crate) struct SessionTable {
     sessions: BTreeMap<CdpSessionId, Session>,
@@ -148,7 +148,7 @@ impl SessionTable {
         self.browser_targets.get(session)
     }
 
-    /// Removes a session and everything that was attached through it, parents before children.
+    /// Removes a session and all sessions attached through it, parents before children.
     pub(crate) fn take_tree(&mut self, id: &CdpSessionId) -> Vec<(CdpSessionId, Session)> {
         let mut taken = Vec::new();
         if let Some(session) = self.sessions.remove(id) {
@@ -175,7 +175,7 @@ impl SessionTable {
         taken
     }
 
-    /// Clients' sessions that want to be attached to targets.
+    /// Clients' sessions with auto-attach on.
     pub(crate) fn auto_attaching(&self) -> Vec<(CdpSessionId, ClientId)> {
         let wanting = |(id, session): (&CdpSessionId, &Session)| {
             let client = session.client().filter(|_| session.auto_attach().is_some())?;
@@ -198,7 +198,7 @@ impl SessionTable {
         std::iter::successors(parent(session), parent).take(64).count()
     }
 
-    /// The execution contexts that were told of a target's earlier document are gone.
+    /// The execution contexts of a target's previous document are gone.
     pub(crate) fn forget_contexts(&mut self, target: &TargetId) {
         for session in self.sessions.values_mut().filter(|session| session.target() == Some(target)) {
             session.watch.forget_contexts();

@@ -1,6 +1,6 @@
-//! Pages whose process crashed: what was asked of them is answered, what would be asked of them waits.
+//! Pages whose process crashed: their pending commands fail, and their settings are repeated after a reload.
 //!
-//! A crashed page answers nothing until it is loaded again. Knows nothing of why it crashed.
+//! A crashed page does not respond until it is loaded again.
 
 use std::time::Instant;
 
@@ -24,7 +24,8 @@ impl Mux {
         }
     }
 
-    /// The browser does not respond what was asked of a page before it crashed, not even to ourselves.
+    /// Fails the pending commands of a crashed page, internal ones included: the browser never responds to
+    /// them.
     fn fail_on_target(&mut self, id: &str, now: Instant) {
         let sessions: Vec<CdpSessionId> = self
             .sessions
@@ -41,7 +42,7 @@ impl Mux {
         }
     }
 
-    /// Whether a page has crashed, and so is to be sent its settings only once it is back.
+    /// Whether a page has crashed; if so, its settings are repeated when it is loaded again.
     pub(crate) fn put_off_settings(&mut self, target: &TargetId) -> bool {
         let Some(target) = self.targets.find_mut(target.as_str()) else { return false };
         let crashed = target.health != Health::Alive;
@@ -51,7 +52,7 @@ impl Mux {
         crashed
     }
 
-    /// The page that this CDP session is on has a process again.
+    /// The page of this CDP session has a process again.
     pub(crate) fn target_revived(&mut self, session: &str, now: Instant) {
         let found = self.sessions.find(session).and_then(Session::target).cloned();
         let Some(target) = found else { return };

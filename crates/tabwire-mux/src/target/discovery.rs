@@ -1,4 +1,4 @@
-//! Discovery as clients see it: `Target.targetCreated`, changed, destroyed.
+//! Discovery for clients: `Target.targetCreated`, `targetInfoChanged` and `targetDestroyed`.
 
 use std::time::Instant;
 
@@ -32,18 +32,18 @@ impl Mux {
         }
     }
 
-    /// Tells of a target everyone who discovers, may see it and was not told yet.
+    /// Announces a target to every discovering client that may see it and has not received it yet.
     pub(crate) fn send_target_created(&mut self, id: &TargetId) {
         let Some(target) = self.targets.find(id.as_str()) else { return };
-        let mut told: Vec<(CdpSessionId, ClientId)> = Vec::new();
+        let mut receivers: Vec<(CdpSessionId, ClientId)> = Vec::new();
         for (session, entry) in self.sessions.iter() {
             let (Some(client), Some(filter)) = (entry.client(), &entry.discover) else { continue };
             let shown = self.clients.get(client).is_some_and(|entry| self.is_visible(entry, client, target));
             if shown && self.admits(filter, target) && !target.discoverers.contains(session) {
-                told.push((session.clone(), client));
+                receivers.push((session.clone(), client));
             }
         }
-        for (session, client) in told {
+        for (session, client) in receivers {
             let params = json!({"targetInfo": self.info_for(client, id.as_str())});
             self.send_event(client, &session, "Target.targetCreated", params);
             if let Some(target) = self.targets.find_mut(id.as_str()) {
@@ -52,7 +52,7 @@ impl Mux {
         }
     }
 
-    /// A filter's word on a target; tabs that hold the browser's own surfaces count as those.
+    /// Whether a filter includes a target. A tab of the browser's own UI counts as `browser_ui`.
     pub(crate) fn admits(&self, filter: &TargetFilter, target: &TargetEntry) -> bool {
         let surface = target.is_tab()
             && self
@@ -62,7 +62,7 @@ impl Mux {
         filter.admits(if surface { "browser_ui" } else { target.target_type() })
     }
 
-    /// `TargetInfo` as one client may know it: attached means attached by this client.
+    /// `TargetInfo` for one client: `attached` means attached by this client.
     pub(crate) fn info_for(&self, client: ClientId, id: &str) -> Value {
         let Some(target) = self.targets.find(id) else { return Value::Null };
         let mut info = target.info.clone();
@@ -70,7 +70,8 @@ impl Mux {
         info
     }
 
-    /// Rewrites `attached` so that it tells of this client only.
+    /// Rewrites `attached` to mean this client only, and removes a title and URL that the client may not
+    /// read.
     pub(crate) fn redact_target_info(&self, client: ClientId, info: &mut Value) {
         let Some(members) = info.as_object_mut() else { return };
         let id = members.get("targetId").and_then(Value::as_str).unwrap_or_default();
@@ -106,17 +107,17 @@ impl Mux {
     }
 
     pub(crate) fn target_destroyed(&mut self, id: &str, now: Instant) {
-        let told = self.discoverers(id);
+        let receivers = self.discoverers(id);
         if self.targets.take(id).is_none() {
             return;
         }
-        for (session, client) in told {
+        for (session, client) in receivers {
             self.send_event(client, &session, "Target.targetDestroyed", json!({"targetId": id}));
         }
         self.finish_endings(now);
     }
 
-    /// The clients' CDP sessions that were told of a target.
+    /// The clients' CDP sessions that have received a target by discovery.
     pub(crate) fn discoverers(&self, id: &str) -> Vec<(CdpSessionId, ClientId)> {
         let Some(target) = self.targets.find(id) else { return Vec::new() };
         let owner =
@@ -125,7 +126,7 @@ impl Mux {
     }
 }
 
-/// Whether two descriptions differ in more than who is attached, which clients are not told.
+/// Whether two descriptions differ in more than `attached`, which the mux computes per client.
 fn differs_visibly(before: &Value, after: &Value) -> bool {
     let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return true };
     let visible = |key: &&String| key.as_str() != "attached";

@@ -1,4 +1,4 @@
-//! One target as the mux knows it.
+//! One target in the mux's table.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -9,15 +9,15 @@ use tabwire_api::{BrowserContextId, CdpSessionId, ClientId, PartitionId, TargetI
 use crate::guard::page_frames::PageFrames;
 use crate::guard::remote_addresses::RemoteAddresses;
 
-/// Whose a target is.
+/// The owner of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// Not known yet: it may come from one of these unanswered commands. It is decided by what they say of
-    /// `root`, which is the target itself or the page that opened it.
+    /// Not known yet: one of these pending commands may have created it. Their results decide, for `root`,
+    /// which is the target itself or the page that opened it.
     Undecided { commands: Vec<u64>, root: TargetId },
     /// A tab target whose page has not been seen yet.
     Unlinked,
-    /// A frame or worker in a page that is not known; a client may reach it through that page.
+    /// A frame or worker of an unknown page; a client may reach it through that page.
     Nested,
     /// No client's. `released` is the position of its release among joins and releases; 0 means it never had an
     /// owner. It stays in the partition of its last owner.
@@ -28,28 +28,28 @@ pub(crate) enum Owner {
     Client(ClientId),
 }
 
-/// Nobody's, and never anybody's.
+/// Never had an owner, and in no partition.
 pub(crate) const UNOWNED: Owner = Owner::Unowned { released: 0, partition: None };
 
-/// A target that is paused until its clients let it run.
+/// A target that is paused until its clients resume it.
 #[derive(Clone, Debug)]
 pub(crate) struct Paused {
-    /// The mux's CDP session on it, through which it is let run.
+    /// The mux's CDP session on it, through which it is resumed.
     pub(crate) session: CdpSessionId,
-    /// Clients that were told and have not let it run.
+    /// Clients that it was announced to and that have not resumed it.
     pub(crate) waiters: BTreeSet<ClientId>,
     pub(crate) until: Instant,
 }
 
-/// Whether a target's process answers.
+/// Whether a target's process responds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Health {
-    /// As far as we know.
+    /// No crash was reported.
     #[default]
     Alive,
     /// It has crashed and does not respond until it is loaded again.
     Crashed {
-        /// Whether clients' page settings are to be sent again once it does.
+        /// Whether clients' page settings are repeated when it is loaded again.
         owes_settings: bool,
     },
 }
@@ -57,26 +57,26 @@ pub(crate) enum Health {
 #[derive(Clone, Debug)]
 pub(crate) struct TargetEntry {
     pub(crate) id: TargetId,
-    /// The browser's `TargetInfo` as last told.
+    /// The browser's latest `TargetInfo`.
     pub(crate) info: Value,
-    /// Where its page told it is, until the browser tells.
+    /// The URL that the page itself reported, until the browser's `TargetInfo` follows.
     pub(crate) page_url: Option<String>,
-    /// Which addresses its documents came from, when that is followed.
+    /// The remote addresses of its documents, if a guard needs them.
     pub(crate) addresses: RemoteAddresses,
-    /// Its frames, when somebody is to be judged by them.
+    /// Its frames, if a guard needs them.
     pub(crate) frames: PageFrames,
-    /// Frames that clients sent somewhere; where they are redirected to is judged as for pages.
+    /// Frames that clients navigated; their redirects are checked like those of pages.
     pub(crate) navigated_frames: BTreeSet<String>,
-    /// The mux's CDP session on it on which its documents are held until it is known that it may have them.
+    /// The mux's CDP session on it that pauses its document requests until a guard allows them.
     pub(crate) paused_on: Option<CdpSessionId>,
-    /// Whether it was there before the link.
+    /// Whether it existed before the link.
     pub(crate) predates_link: bool,
     pub(crate) owner: Owner,
     /// For a tab: the page in it; for a page: its tab.
     pub(crate) counterpart: Option<TargetId>,
     pub(crate) paused: Option<Paused>,
     pub(crate) health: Health,
-    /// Browser-level CDP sessions that were told of it by discovery.
+    /// Browser-level CDP sessions that have received it by discovery.
     pub(crate) discoverers: BTreeSet<CdpSessionId>,
     /// Browser-level CDP sessions it was offered to by auto-attach.
     pub(crate) offered: BTreeSet<CdpSessionId>,
@@ -116,7 +116,7 @@ impl TargetEntry {
         matches!(self.target_type(), "service_worker" | "shared_worker")
     }
 
-    /// What stands in a tab of its own.
+    /// Targets that fill a tab.
     pub(crate) fn is_tab_content(&self) -> bool {
         let own = matches!(
             self.target_type(),
@@ -130,7 +130,7 @@ impl TargetEntry {
         !self.is_tab() && !self.is_shared_worker() && !self.is_tab_content()
     }
 
-    /// Whether it has no frames: workers.
+    /// Whether it has no frames, as workers.
     pub(crate) fn is_frameless(&self) -> bool {
         matches!(
             self.target_type(),
@@ -143,17 +143,17 @@ impl TargetEntry {
         )
     }
 
-    /// Whether its owner is settled.
+    /// Whether its owner is known.
     pub(crate) fn has_owner(&self) -> bool {
         matches!(self.owner, Owner::Unowned { .. } | Owner::Client(_) | Owner::Unknown)
     }
 
-    /// Whether nothing more needs to be known before it may run and be shown.
+    /// Whether enough is known to resume it and announce it to clients.
     pub(crate) fn is_resolved(&self) -> bool {
         !matches!(self.owner, Owner::Undecided { .. } | Owner::Unlinked)
     }
 
-    /// Scheme, host and port of its address.
+    /// Scheme, host and port of its URL.
     pub(crate) fn origin(&self) -> Option<&str> {
         let url = self.text("url")?;
         let authority = url.find("://")? + 3;

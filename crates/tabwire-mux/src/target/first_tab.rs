@@ -1,5 +1,5 @@
-//! Tabs that the mux opens for nobody in particular: every client of the partition is shown them, as a browser's
-//! first tab.
+//! Tabs that the mux opens without an owner: every client of the partition sees them, like a browser's first
+//! tab.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::routing::pending::InternalCommand;
 use crate::target::entry::Owner;
 
 impl Mux {
-    /// Opens a tab that belongs to nobody in a partition; what became of it is reported under the ticket.
+    /// Opens a tab without an owner in a partition; [`Output::TabOpened`] reports the result with the ticket.
     pub fn open_tab(&mut self, ticket: u64, url: &str, partition: Option<PartitionId>, now: Instant) {
         match self.control.session() {
             Some(control) => {
@@ -44,20 +44,21 @@ impl Mux {
         target: Result<&str, Failure>,
         now: Instant,
     ) {
-        let nobodys = target.as_ref().ok().map(|target| (Owner::Unowned { released: 0, partition }, *target));
-        self.target_created(id, nobodys, now);
+        let unowned = target.as_ref().ok().map(|target| (Owner::Unowned { released: 0, partition }, *target));
+        self.target_created(id, unowned, now);
         self.router.push(Output::TabOpened { ticket, target: target.map(TargetId::new) });
     }
 }
 
-/// Why there is no tab, from the error that was answered. What has one of our own codes was not the browser's doing.
+/// The reason for a missing tab, from the error response. An error with a code of Tabwire was not sent by the
+/// browser.
 pub(crate) fn no_tab(error: Option<&Value>) -> Failure {
     let code = error.and_then(|error| ErrorCode::deserialize(error.get("data")?).ok());
-    let told = error.and_then(|error| error.get("message")?.as_str());
-    match (code, told) {
-        (Some(code), Some(told)) => Failure::new(code, told)
-            .with_remedy("`tabwire status` and `tabwire extension status` show how the browser is."),
+    let message = error.and_then(|error| error.get("message")?.as_str());
+    match (code, message) {
+        (Some(code), Some(message)) => Failure::new(code, message)
+            .with_remedy("`tabwire status` and `tabwire extension status` show the state of the browser."),
         _ => Failure::new(ErrorCode::CdpError, "The browser opened no tab.")
-            .with_remedy("Check the address; `tabwire status` shows how the browser is."),
+            .with_remedy("Check the URL; `tabwire status` shows the state of the browser."),
     }
 }

@@ -1,4 +1,4 @@
-//! Which frame sits in which, as far as clients' own sessions tell. Bounded; knows nothing of pages.
+//! The parent of each frame, from the events of clients' own sessions. Bounded.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(crate) struct FrameTree {
 }
 
 impl FrameTree {
-    /// Learns from `Page.frameAttached` and `Page.frameDetached`.
+    /// Records `Page.frameAttached` and `Page.frameDetached`.
     pub(crate) fn learn(&mut self, method: &str, params: &Value) {
         let text = |field: &str| params.get(field).and_then(Value::as_str).map(str::to_owned);
         match (method, text("frameId"), text("parentFrameId")) {
@@ -27,10 +27,10 @@ impl FrameTree {
         }
     }
 
-    /// The outermost frame known above this one.
+    /// The outermost known ancestor of a frame.
     pub(crate) fn outermost<'a>(&'a self, frame: &'a str) -> &'a str {
         let mut outer = frame;
-        // A tree of frames is not deeper than it has frames, whatever was told.
+        // The bound ends a cycle, which a broken browser could announce.
         for _ in 0..self.parents.len() {
             match self.parents.get(outer) {
                 Some(parent) => outer = parent,
@@ -56,7 +56,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn frames_lead_to_their_page_and_go_with_it() {
+    fn frames_resolve_to_their_page_and_are_removed_with_it() {
         let mut tree = FrameTree::default();
         for (frame, parent) in [("a", "page"), ("b", "a"), ("x", "other"), ("loop", "pool"), ("pool", "loop")]
         {

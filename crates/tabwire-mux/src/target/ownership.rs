@@ -1,7 +1,7 @@
-//! Whose a target is, and who is shown it.
+//! The owners of targets, and which clients see them.
 //!
 //! A target belongs to the client that created it: directly, in a context it created, or as the opener of a
-//! popup. What existed before any client, or was opened by the user, belongs to nobody.
+//! popup. Targets that existed before any client, or that the user opened, have no owner.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ use crate::routing::pending::{InternalCommand, Requester, ResponseHandling};
 use crate::target::entry::{Owner, TargetEntry, UNOWNED};
 
 impl Mux {
-    /// A target appears, or is named again.
+    /// A target is announced, possibly again.
     pub(crate) fn target_seen(&mut self, info: &Value, now: Instant) {
         let Some(id) = info.get("targetId").and_then(Value::as_str).filter(|id| !id.is_empty()) else {
             return;
@@ -47,7 +47,7 @@ impl Mux {
 
     fn infer_owner(&self, id: &TargetId) -> Owner {
         let Some(entry) = self.targets.find(id.as_str()) else { return UNOWNED };
-        // While the link starts, the browser lists what was there before any client.
+        // While the link starts, the browser lists targets that existed before any client.
         if self.control.state() == LinkState::Starting {
             return Owner::Unowned { released: 0, partition: self.inherited_partition(entry) };
         }
@@ -78,7 +78,7 @@ impl Mux {
         if commands.is_empty() { UNOWNED } else { Owner::Undecided { commands, root: id.clone() } }
     }
 
-    /// A popup is its opener's owner's.
+    /// A popup has the owner of its opener.
     fn owner_by_opener(&self, entry: &TargetEntry) -> Option<Owner> {
         let mut openers = ["openerId", "openerFrameId"].into_iter().filter_map(|field| entry.text(field));
         let first = openers.next()?;
@@ -87,12 +87,12 @@ impl Mux {
             .find_map(|opener| self.targets.find(opener))
             .map(|opener| opener.owner.clone())
             .filter(|owner| !matches!(owner, Owner::Nested | Owner::Unlinked));
-        // The opener may be a frame that is no target.
+        // The opener may be a frame that is not a target.
         Some(known.or_else(|| self.only_owner(entry)).unwrap_or_else(|| self.unknown_owner(entry)))
     }
 
-    /// The owner of what some client caused, with no telling which: kept from all that did not ask for more,
-    /// and from everyone when the partition is not known either.
+    /// The owner of a target that some unknown client caused. Clients with [`Share::Own`] do not see it; if its
+    /// partition is unknown too, no client sees it.
     fn unknown_owner(&self, entry: &TargetEntry) -> Owner {
         match self.only_partition(entry) {
             Some(partition) => Owner::Unowned { released: u64::MAX, partition: partition.cloned() },
@@ -100,14 +100,14 @@ impl Mux {
         }
     }
 
-    /// A frame or worker is its page's owner's.
+    /// A frame or worker has the owner of its page.
     fn owner_of_part(&self, entry: &TargetEntry) -> Owner {
         let parent = entry.text("parentFrameId").and_then(|parent| self.targets.find(parent));
         let owner = parent.map(|parent| parent.owner.clone()).or_else(|| self.only_owner(entry));
         owner.unwrap_or(Owner::Nested)
     }
 
-    /// The owner of all pages in a target's context, when that is one and the same.
+    /// The owner of all pages in a target's context, if they have the same one.
     fn only_owner(&self, entry: &TargetEntry) -> Option<Owner> {
         let mut owners = self
             .targets
@@ -120,7 +120,7 @@ impl Mux {
         owners.all(|owner| owner == first).then(|| first.clone())
     }
 
-    /// A worker that serves a whole origin is a client's when that client alone has pages of the origin.
+    /// A shared or service worker belongs to a client if only that client has pages of its origin.
     fn owner_by_origin(&self, worker: &TargetEntry) -> Owner {
         let mut owners = self.targets.iter().filter(|page| page.is_served_by(worker)).map(|page| &page.owner);
         match (owners.next(), self.partition_by_origin(worker)) {
@@ -130,7 +130,8 @@ impl Mux {
         }
     }
 
-    /// Unanswered commands one of which may have made a target whose context does not tell its owner.
+    /// Pending commands one of which may have created a target, when its context does not determine its
+    /// owner.
     fn commands_that_may_have_made(&self, entry: &TargetEntry) -> Vec<u64> {
         let shared = |context: &Option<BrowserContextId>| {
             context
@@ -163,7 +164,7 @@ impl Mux {
             .collect()
     }
 
-    /// Settles whose a target is, and tells those who may know.
+    /// Sets the owner of a target, and announces it to the clients that may see it.
     pub(crate) fn set_owner(&mut self, id: &TargetId, owner: Owner, now: Instant) {
         let Some(entry) = self.targets.find_mut(id.as_str()) else { return };
         if entry.has_owner() {
@@ -176,7 +177,7 @@ impl Mux {
         self.offer(id, now);
     }
 
-    /// A tab is its page's owner's.
+    /// A tab has the owner of its page.
     fn set_tab_owner(&mut self, id: &TargetId, now: Instant) {
         let Some(entry) = self.targets.find(id.as_str()).filter(|entry| !entry.is_tab()) else { return };
         let owner = entry.owner.clone();
@@ -186,7 +187,8 @@ impl Mux {
         }
     }
 
-    /// A `createTarget` was answered: that target has an owner now, others no longer wait for it.
+    /// A `Target.createTarget` has returned: its target has an owner now, and other targets no longer wait
+    /// for it.
     pub(crate) fn target_created(&mut self, id: u64, created: Option<(Owner, &str)>, now: Instant) {
         if let Some((owner, target)) = &created
             && self.targets.find(target).is_none()
@@ -202,8 +204,8 @@ impl Mux {
         });
     }
 
-    /// A command that may have made targets is through: `verdict` says what it means for one of them, and
-    /// `otherwise` whose those are that wait for no other command.
+    /// A command that may have created targets is done. `verdict` decides the owner of one of them;
+    /// `otherwise` is the owner of those that wait for no other command.
     pub(crate) fn resolve_owners(
         &mut self,
         id: u64,
@@ -235,7 +237,7 @@ impl Mux {
         }
     }
 
-    /// A client made a browser context; targets that came before the response are its own.
+    /// A client created a browser context; targets announced in it before the response are the client's.
     pub(crate) fn context_created(
         &mut self,
         id: u64,
@@ -257,7 +259,8 @@ impl Mux {
         });
     }
 
-    /// Whose is what a client made when it was no longer waiting: still its own, or released if it has left.
+    /// The owner of a target that a client created but no longer waited for: the client, or none if it has
+    /// left.
     pub(crate) fn owner_of_late_result(&mut self, client: ClientId, partition: Option<PartitionId>) -> Owner {
         if self.clients.contains(client) {
             return Owner::Client(client);
@@ -272,7 +275,7 @@ impl Mux {
         }
     }
 
-    /// What a client owned is nobody's once it has left, and stays in its partition.
+    /// A client left: its targets have no owner now, and stay in its partition.
     pub(crate) fn release_targets(&mut self, client: ClientId, partition: Option<PartitionId>, now: Instant) {
         let released = Owner::Unowned { released: self.clients.next_position(), partition };
         self.targets.unannounced_mut().release(client, &released);
@@ -290,7 +293,7 @@ impl Mux {
         }
     }
 
-    /// Whether a client is shown a target.
+    /// Whether a client sees a target.
     pub(crate) fn is_visible(&self, client: &Client, id: ClientId, target: &TargetEntry) -> bool {
         if self.partition_of(target) != Some(client.options.partition.as_ref()) {
             return false;
@@ -305,10 +308,10 @@ impl Mux {
         }
     }
 
-    /// Whether a client may name a target: one it is shown, has made, or is attached to.
+    /// Whether a client may name a target: one that it sees, created or is attached to.
     ///
-    /// The mux sees every target, so one it has not seen does not exist, or is another client's and on
-    /// its way to us.
+    /// The mux sees every target, so a target that it has not seen does not exist, or belongs to another
+    /// client and is about to be announced.
     pub(crate) fn may_name_target(&self, id: ClientId, target: &str) -> bool {
         let Some(client) = self.clients.get(id) else { return false };
         let own = self.sessions.is_attached(id, target) || self.is_own_browser_target(id, target);
@@ -319,7 +322,7 @@ impl Mux {
         }
     }
 
-    /// Whether a client may name a browser context: its own, its partition's, or one nobody made.
+    /// Whether a client may name a browser context: its own, its partition's, or one that no client created.
     pub(crate) fn may_name_context(&self, id: ClientId, context: &str) -> bool {
         let Some(client) = self.clients.get(id) else { return false };
         let partition = client.options.partition.as_ref();
@@ -333,7 +336,8 @@ impl Mux {
             Some(ContextEntry { creator: Creator::Control, partition: place, .. }) => {
                 place.is_some() && place.as_ref() == partition
             }
-            // Beside other partitions nobody's contexts are somebody's, but for the one that a partition's tabs are in.
+            // Beside other partitions, an unknown context belongs to another client, except the context of
+            // the partition's own tabs.
             None if partition.is_some() => {
                 let here = |target: &TargetEntry| {
                     target.context_text() == Some(context) && self.is_visible(client, id, target)
@@ -344,7 +348,7 @@ impl Mux {
         }
     }
 
-    /// Whether a context nobody has seen yet may be the one another client is making.
+    /// Whether an unknown context may be the one that another client is creating.
     fn may_be_anothers_new_context(&self, id: ClientId, context: &str) -> bool {
         let anothers = |requester: &Requester| match requester {
             Requester::Client { client, handling: ResponseHandling::CreateContext { .. }, .. } => {

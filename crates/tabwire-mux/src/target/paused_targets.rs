@@ -1,7 +1,7 @@
-//! Paused targets, and who lets them run.
+//! Paused targets, and when they are resumed.
 //!
-//! A new target starts paused. It runs once every client that was told of it has said so, has gone, or has
-//! taken too long; a target that no client is told of runs at once.
+//! A new target starts paused. It is resumed once every client that it was announced to has resumed it, has
+//! left, or has taken too long; a target that is announced to no client is resumed at once.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::mux::Mux;
 use crate::routing::pending::InternalCommand;
 
 impl Mux {
-    /// A client lets a target run. Says whether the mux has taken care of it.
+    /// A client resumes a target. Returns false when the browser has to handle the command.
     pub(crate) fn client_resumes(&mut self, client: ClientId, target: &TargetId, now: Instant) -> bool {
         let Some(paused) = self.targets.find_mut(target.as_str()).and_then(|target| target.paused.as_mut())
         else {
@@ -23,7 +23,7 @@ impl Mux {
         true
     }
 
-    /// Lets a target run when nobody waits for it any more.
+    /// Resumes a target when no client waits for it any more.
     pub(crate) fn resume_if_free(&mut self, target: &TargetId, now: Instant) {
         let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
         let free =
@@ -40,7 +40,7 @@ impl Mux {
         }
     }
 
-    /// A client that has left is waited for no longer.
+    /// A client has left: targets no longer wait for it.
     pub(crate) fn forget_waiter(&mut self, client: ClientId, now: Instant) {
         let mut touched = Vec::new();
         for target in self.targets.iter_mut() {
@@ -55,7 +55,7 @@ impl Mux {
         }
     }
 
-    /// Targets whose clients took too long are let run without them.
+    /// Resumes targets whose clients took too long.
     pub(crate) fn resume_overdue(&mut self, now: Instant) {
         let mut overdue = Vec::new();
         for target in self.targets.iter_mut() {

@@ -1,7 +1,8 @@
-//! Which page is in which tab, for tabs that were there before the link.
+//! Finds the page in each tab that existed before the link.
 //!
-//! New tabs come with their page. Old ones are listed in no order, and nothing in the list tells which is whose;
-//! where partitions share a context that must be known, so the mux attaches to the tab, which names its page.
+//! New tabs are announced with their page. Old ones are listed in no order, without a field that links a tab
+//! to its page. Where partitions share a context the page must be known, so the mux attaches to the tab, which
+//! announces its page.
 
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use crate::session::table::Session;
 use crate::target::entry::{Owner, TargetEntry};
 
 impl Mux {
-    /// Asks every tab without a known page for it; until it is known the tab is kept from all.
+    /// Attaches to every tab without a known page; until the page is known, no client sees the tab.
     pub(crate) fn map_tabs(&mut self, now: Instant) {
         let shared = self.partitions.shares_default_context();
         let Some(control) = self.control.session().filter(|_| shared) else { return };
@@ -38,7 +39,7 @@ impl Mux {
         }
     }
 
-    /// The mux is attached to a tab: it has itself attached to the page in it.
+    /// The mux is attached to a tab: it auto-attaches to the page in it.
     pub(crate) fn tab_attached(&mut self, session: Option<&str>, now: Instant) {
         let Some(session) = session.map(CdpSessionId::new) else { return };
         let params = json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true});
@@ -51,7 +52,7 @@ impl Mux {
         );
     }
 
-    /// A tab named what is in it, on the mux's CDP session on the tab.
+    /// A tab announced its page, on the mux's CDP session on the tab.
     pub(crate) fn tab_page_found(&mut self, session: &CdpSessionId, params: &Value, now: Instant) {
         let tab = self.sessions.find(session.as_str()).and_then(Session::target).cloned();
         let page = params.pointer("/targetInfo/targetId").and_then(Value::as_str).map(TargetId::new);
@@ -65,7 +66,7 @@ impl Mux {
         self.refresh_visibility(&tab, now);
     }
 
-    /// The tab has named its page; the mux lets go of it.
+    /// The tab has announced its page; the mux detaches from it.
     pub(crate) fn tab_mapped(&mut self, session: &CdpSessionId, now: Instant) {
         self.control_command("Target.detachFromTarget", json!({"sessionId": session.as_str()}), now);
     }

@@ -1,4 +1,4 @@
-//! All targets of the browser, whoever owns them.
+//! All targets of the browser.
 
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ impl TargetTable {
         *self = Self::default();
     }
 
-    /// Forgets what a browser-level CDP session was told.
+    /// Removes a browser-level CDP session from the targets' receivers.
     pub(crate) fn forget_session(&mut self, session: &CdpSessionId) {
         for target in self.targets.values_mut() {
             target.discoverers.remove(session);

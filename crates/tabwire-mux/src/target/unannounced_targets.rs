@@ -1,4 +1,4 @@
-//! Targets that were created and answered for before the browser announced them.
+//! Targets that `Target.createTarget` returned before the browser announced them.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -8,14 +8,14 @@ use tabwire_api::{ClientId, TargetId};
 use crate::limits::{UNANNOUNCED_DEADLINE, UNANNOUNCED_TARGETS};
 use crate::target::entry::Owner;
 
-/// Whose each of them will be.
+/// The owner that each of them will have.
 #[derive(Debug, Default)]
 pub(crate) struct UnannouncedTargets {
     targets: BTreeMap<TargetId, (Owner, Instant)>,
 }
 
 impl UnannouncedTargets {
-    /// Remembers a claim; past the bound it is not, and the target will be nobody's.
+    /// Records an owner; above the limit the target will have no owner.
     pub(crate) fn insert(&mut self, target: TargetId, owner: Owner, now: Instant) {
         if self.targets.len() < UNANNOUNCED_TARGETS {
             self.targets.insert(target, (owner, now));
@@ -30,7 +30,7 @@ impl UnannouncedTargets {
         self.targets.remove(target);
     }
 
-    /// A client left: what it claimed goes the way of what it owned.
+    /// A client left: its unannounced targets are released like its others.
     pub(crate) fn release(&mut self, client: ClientId, released: &Owner) {
         for (owner, _) in self.targets.values_mut() {
             if *owner == Owner::Client(client) {

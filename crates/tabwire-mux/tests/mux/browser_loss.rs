@@ -80,7 +80,7 @@ fn a_detached_control_session_is_a_lost_browser() {
 }
 
 #[test]
-fn weak_signs_of_a_loss_are_remembered() {
+fn weak_loss_signals_are_recorded() {
     let mut stage = Stage::new();
     stage.join(1);
     let session = stage.attach(1, "T-002.");

@@ -1,4 +1,5 @@
-//! Downloads where several clients share a context: every client gets its own files, and hears of no others.
+//! Downloads where several clients share a context: every client gets its own files and events, and no
+//! others.
 
 use serde_json::{Value, json};
 use tabwire_mux::Share;
@@ -11,7 +12,7 @@ fn staged() -> Stage {
     stage
 }
 
-fn wish(stage: &mut Stage, client: u64, behavior: &str, path: &str) {
+fn set_behavior(stage: &mut Stage, client: u64, behavior: &str, path: &str) {
     let params = json!({"behavior": behavior, "downloadPath": path, "eventsEnabled": true});
     assert_eq!(stage.ask(client, "", "Browser.setDownloadBehavior", params), json!({}));
 }
@@ -29,7 +30,7 @@ fn progress(stage: &mut Stage, guid: &str, state: &str) {
     stage.flow();
 }
 
-fn told(stage: &mut Stage, client: u64) -> Vec<String> {
+fn download_events(stage: &mut Stage, client: u64) -> Vec<String> {
     let word = |frame: &Value| {
         let state = frame["params"]["state"].as_str().unwrap_or("begins");
         Some(format!("{} {state}", frame["params"]["guid"].as_str()?))
@@ -43,60 +44,60 @@ fn files_go_to_the_client_whose_page_fetched_them() {
     stage.join(1);
     stage.join(2);
     let (first, second) = (stage.create(1), stage.create(2));
-    wish(&mut stage, 1, "allowAndName", "/one");
-    wish(&mut stage, 2, "allow", "/two");
+    set_behavior(&mut stage, 1, "allowAndName", "/one");
+    set_behavior(&mut stage, 2, "allow", "/two");
     begin(&mut stage, &first, "g1");
     begin(&mut stage, &second, "g2");
     progress(&mut stage, "g1", "completed");
     progress(&mut stage, "g2", "completed");
-    // A site's suggestion chooses a name, never a directory.
+    // A site's suggestion decides the file name, never the directory.
     assert_eq!(
         stage.take_notices(),
         ["1: move /staging/g1 to /one/g1", "2: move /staging/g2 to /two/report.txt"]
     );
-    assert_eq!(told(&mut stage, 1), ["g1 begins"], "not completed before the file is there");
+    assert_eq!(download_events(&mut stage, 1), ["g1 begins"], "completes only after the file is in place");
     stage.mux.download_placed(1, true);
     stage.mux.download_placed(2, false);
     stage.settle();
-    assert_eq!(told(&mut stage, 1), ["g1 completed"]);
-    assert_eq!(told(&mut stage, 2), ["g2 begins", "g2 canceled"]);
+    assert_eq!(download_events(&mut stage, 1), ["g1 completed"]);
+    assert_eq!(download_events(&mut stage, 2), ["g2 begins", "g2 canceled"]);
 }
 
 #[test]
-fn one_clients_leaving_or_wish_does_not_change_anothers() {
+fn a_client_does_not_change_another_clients_downloads() {
     let mut stage = staged();
     stage.join(1);
     stage.join(2);
     let page = stage.create(1);
-    wish(&mut stage, 1, "allowAndName", "/one");
-    wish(&mut stage, 2, "allowAndName", "/two");
+    set_behavior(&mut stage, 1, "allowAndName", "/one");
+    set_behavior(&mut stage, 2, "allowAndName", "/two");
     let heard = |stage: &mut Stage| {
         stage.take_methods().into_iter().filter(|method| method == "Browser.setDownloadBehavior").count()
     };
-    assert_eq!(heard(&mut stage), 1, "the control asks once for all");
-    wish(&mut stage, 2, "default", "");
+    assert_eq!(heard(&mut stage), 1, "the control session sets it once for all clients");
+    set_behavior(&mut stage, 2, "default", "");
     stage.leave(2);
     assert_eq!(heard(&mut stage), 0);
     begin(&mut stage, &page, "g1");
     progress(&mut stage, "g1", "completed");
     assert_eq!(stage.take_notices(), ["1: move /staging/g1 to /one/g1"]);
     stage.leave(1);
-    assert_eq!(heard(&mut stage), 1, "and gives it back when nobody wants files");
+    assert_eq!(heard(&mut stage), 1, "and resets it when no client wants files");
 }
 
 #[test]
-fn a_page_of_nobodys_serves_everyone_who_wants_files_and_a_file_nobody_wants_goes() {
+fn unowned_pages_serve_all_clients_and_unwanted_files_are_removed() {
     let mut stage = staged();
     stage.join(1);
     stage.join(2);
-    wish(&mut stage, 1, "allowAndName", "/one");
-    wish(&mut stage, 2, "allowAndName", "/two");
+    set_behavior(&mut stage, 1, "allowAndName", "/one");
+    set_behavior(&mut stage, 2, "allowAndName", "/two");
     begin(&mut stage, "T-002.", "g1");
     progress(&mut stage, "g1", "completed");
     assert_eq!(stage.take_notices(), ["1: copy /staging/g1 to /one/g1", "2: move /staging/g1 to /two/g1"]);
     let page = stage.create(1);
     begin(&mut stage, &page, "g2");
-    wish(&mut stage, 1, "default", "");
+    set_behavior(&mut stage, 1, "default", "");
     progress(&mut stage, "g2", "completed");
     assert_eq!(stage.take_notices(), ["drop /staging/g2"]);
 }
@@ -107,22 +108,22 @@ fn a_client_that_denies_downloads_has_them_cancelled() {
     stage.join(1);
     stage.join(2);
     let page = stage.create(1);
-    wish(&mut stage, 1, "deny", "");
-    wish(&mut stage, 2, "allowAndName", "/two");
+    set_behavior(&mut stage, 1, "deny", "");
+    set_behavior(&mut stage, 2, "allowAndName", "/two");
     stage.take_methods();
     begin(&mut stage, &page, "g1");
     assert!(stage.take_methods().contains(&"Browser.cancelDownload".to_owned()));
     progress(&mut stage, "g1", "canceled");
-    assert_eq!(told(&mut stage, 1), ["g1 begins", "g1 canceled"]);
-    assert!(told(&mut stage, 2).is_empty());
+    assert_eq!(download_events(&mut stage, 1), ["g1 begins", "g1 canceled"]);
+    assert!(download_events(&mut stage, 2).is_empty());
 }
 
 #[test]
-fn a_download_in_an_own_context_is_told_to_its_client_alone_and_stays_where_it_is() {
+fn download_in_own_context_is_reported_to_its_client_only() {
     let mut stage = staged();
     stage.join(1);
     stage.join(2);
-    wish(&mut stage, 2, "allowAndName", "/two");
+    set_behavior(&mut stage, 2, "allowAndName", "/two");
     let context = stage.ask_for(1, "Target.createBrowserContext", json!({}), "browserContextId");
     let page =
         stage.ask_for(1, "Target.createTarget", json!({"url": "", "browserContextId": context}), "targetId");
@@ -131,18 +132,18 @@ fn a_download_in_an_own_context_is_told_to_its_client_alone_and_stays_where_it_i
         "behavior": "allowAndName", "downloadPath": "/own", "browserContextId": context, "eventsEnabled": true,
     });
     stage.ask(1, "", "Browser.setDownloadBehavior", params);
-    // A frame of the page that is no target of its own.
+    // A frame of the page that is not a target.
     stage.browser.event(&session, "Page.frameAttached", json!({"frameId": "F1", "parentFrameId": page}));
     stage.flow();
     begin(&mut stage, "F1", "g1");
     progress(&mut stage, "g1", "completed");
     assert!(stage.take_notices().is_empty());
-    assert_eq!(told(&mut stage, 1), ["g1 begins", "g1 completed"]);
-    assert!(told(&mut stage, 2).is_empty());
+    assert_eq!(download_events(&mut stage, 1), ["g1 begins", "g1 completed"]);
+    assert!(download_events(&mut stage, 2).is_empty());
 }
 
 #[test]
-fn a_partitions_files_are_staged_in_its_context_and_told_in_it_alone() {
+fn partition_downloads_are_staged_and_reported_in_the_partition_only() {
     let mut stage = staged();
     let home = stage.reserve_context("a");
     stage.join_in(1, "a", Share::Own);
@@ -151,7 +152,7 @@ fn a_partitions_files_are_staged_in_its_context_and_told_in_it_alone() {
     stage.join(4);
     stage.take_heard();
     for (client, path) in [(1, "/one"), (2, "/two"), (3, "/three"), (4, "/four")] {
-        wish(&mut stage, client, "allowAndName", path);
+        set_behavior(&mut stage, client, "allowAndName", path);
     }
     let asked = std::mem::take(&mut stage.browser.heard);
     let asked: Vec<&Value> = asked.iter().map(|(_, heard)| &heard.params["browserContextId"]).collect();
@@ -174,8 +175,8 @@ fn a_partitions_files_are_staged_in_its_context_and_told_in_it_alone() {
             "4: move /staging/g3 to /three/g3",
         ]
     );
-    assert!(told(&mut stage, 4).is_empty());
-    wish(&mut stage, 1, "deny", "");
+    assert!(download_events(&mut stage, 4).is_empty());
+    set_behavior(&mut stage, 1, "deny", "");
     stage.leave(2);
     stage.take_heard();
     begin(&mut stage, &pages[0], "g4");

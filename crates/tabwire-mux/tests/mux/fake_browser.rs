@@ -1,7 +1,7 @@
-//! A browser that answers like Chromium 156, driven by steps: it does nothing by itself and nothing at random.
+//! A fake browser that responds like Chromium 156, driven by steps: it never acts on its own or at random.
 //!
-//! Every command of a client carries `"tag": "c7-"` for client 7. By these the browser knows on whose behalf
-//! targets, contexts and cdp sessions exist, which is what the mux has to find out without tags.
+//! Every command of a client carries `"tag": "c7-"` for client 7. The tags give the fake browser the owner of
+//! each target, context and CDP session, which the mux has to infer without tags.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,27 +14,27 @@ use crate::fake_page::{FakeSession, FakeTarget};
 pub(crate) struct FakeBrowser {
     pub(crate) sessions: BTreeMap<String, FakeSession>,
     pub(crate) targets: BTreeMap<String, FakeTarget>,
-    /// Browser contexts: on whose behalf, and the session it ends with.
+    /// Browser contexts: their owner, and the session they are disposed with.
     pub(crate) contexts: BTreeMap<String, (Option<u64>, Option<String>)>,
-    /// Frames to deliver, one queue for each cdp session ("" is the root).
+    /// Frames to deliver, one queue for each CDP session ("" is the root).
     pub(crate) queues: BTreeMap<String, VecDeque<String>>,
-    /// In which order they were written.
+    /// The order in which they were written.
     order: VecDeque<String>,
-    /// What existed once, for checks at the end.
+    /// Sessions and targets that are gone, for checks at the end.
     pub(crate) past_sessions: BTreeMap<String, FakeSession>,
     pub(crate) past_targets: BTreeMap<String, FakeTarget>,
     pub(crate) past_contexts: BTreeMap<String, Option<u64>>,
-    /// Partitions of the clients, and of contexts that are or were.
+    /// Partitions of the clients, and of past and present contexts.
     pub(crate) client_partitions: BTreeMap<u64, &'static str>,
     pub(crate) context_partitions: BTreeMap<String, &'static str>,
-    /// Commands as they arrived, with the step in which they did.
+    /// Received commands, with the step in which they arrived.
     pub(crate) heard: Vec<(usize, Heard)>,
-    /// The step that is being played.
+    /// The current step.
     pub(crate) step: usize,
     next: u64,
 }
 
-/// A command that arrived.
+/// A received command.
 #[derive(Clone, Debug)]
 pub(crate) struct Heard {
     pub(crate) session: String,
@@ -43,11 +43,11 @@ pub(crate) struct Heard {
     pub(crate) params: Value,
 }
 
-/// The context nobody made.
+/// The default context.
 pub(crate) const DEFAULT_CONTEXT: &str = "X-0";
 
 impl FakeBrowser {
-    /// Starts again: everything is gone, ids are never used twice.
+    /// Starts again: all state is gone; ids are never used twice.
     pub(crate) fn restart(&mut self) {
         self.past_sessions.append(&mut self.sessions);
         self.past_targets.append(&mut self.targets);
@@ -56,7 +56,7 @@ impl FakeBrowser {
         self.order.clear();
     }
 
-    /// Forgets what was written and not read.
+    /// Drops the frames that were not read.
     pub(crate) fn drop_frames(&mut self) {
         self.queues.clear();
         self.order.clear();
@@ -71,7 +71,7 @@ impl FakeBrowser {
         if !session.is_empty() {
             frame["sessionId"] = json!(session);
         }
-        // As Chromium orders members: id or method first, sessionId last.
+        // Chromium's member order: id or method first, sessionId last.
         let members = frame.as_object().unwrap();
         let order = ["id", "method", "result", "error", "params", "sessionId"];
         let text: Vec<String> = order
@@ -106,7 +106,7 @@ impl FakeBrowser {
         frame
     }
 
-    /// Takes a command from the mux.
+    /// Handles a command from the mux.
     pub(crate) fn hear(&mut self, frame: &[u8]) {
         let frame: Value = serde_json::from_slice(frame).unwrap();
         let id = frame["id"].clone();
@@ -126,7 +126,7 @@ impl FakeBrowser {
                 entry.client = client;
             }
         }
-        match self.answer(&session, &method, &params, client) {
+        match self.respond_to(&session, &method, &params, client) {
             Ok(result) => self.write(&session, json!({"id": id, "result": result})),
             Err(message) => {
                 let error = json!({"code": -32602, "message": message});
@@ -135,7 +135,7 @@ impl FakeBrowser {
         }
     }
 
-    fn answer(
+    fn respond_to(
         &mut self,
         session: &str,
         method: &str,
@@ -188,12 +188,12 @@ impl FakeBrowser {
                 self.sessions.get_mut(session).unwrap().enabled = true;
                 Ok(json!({}))
             }
-            _ => self.answer_making(session, method, params, client),
+            _ => self.respond_creating(session, method, params, client),
         }
     }
 
-    /// Commands that make contexts and pages; everything unknown is echoed.
-    fn answer_making(
+    /// Commands that create contexts and pages; unknown commands are echoed.
+    fn respond_creating(
         &mut self,
         session: &str,
         method: &str,
@@ -209,7 +209,7 @@ impl FakeBrowser {
                 if let Some(partition) = client.and_then(|client| self.client_partitions.get(&client)) {
                     self.context_partitions.insert(context.clone(), partition);
                 }
-                // The window's own surface appears before the response.
+                // The window's own UI target appears before the response.
                 self.open("browser_ui", &context, None, client);
                 Ok(json!({"browserContextId": context}))
             }
@@ -252,7 +252,7 @@ impl FakeBrowser {
         id
     }
 
-    /// Detaches a session; only its parent is told, its children go without a word.
+    /// Detaches a session. Only its parent gets an event; its child sessions end silently.
     pub(crate) fn detach(&mut self, id: &str) {
         let Some(gone) = self.sessions.remove(id) else { return };
         let parent = gone.parent.clone().unwrap_or_default();
@@ -355,7 +355,7 @@ impl FakeBrowser {
         page
     }
 
-    /// A page and its tab come to be in a partition: the control opened them for it.
+    /// Puts a page and its tab in a partition, because the control session opened them for it.
     fn put_in_partition(&mut self, page: &str, partition: &'static str) {
         let tab = self.targets[page].tab.clone().unwrap();
         for id in [page, &tab] {
@@ -363,7 +363,7 @@ impl FakeBrowser {
         }
     }
 
-    /// A partition lives in a context from now on; what is in it is the partition's.
+    /// Gives a partition a context; its targets belong to the partition.
     pub(crate) fn lives_in(&mut self, partition: &'static str, context: &str) {
         self.context_partitions.insert(context.to_owned(), partition);
         for target in self.targets.values_mut().filter(|target| target.context == context) {
@@ -390,7 +390,7 @@ impl FakeBrowser {
         worker
     }
 
-    /// Announces a target to all who discover.
+    /// Announces a target to all discovering sessions.
     pub(crate) fn announce(&mut self, id: &str, target: FakeTarget) {
         let info = target.info(id, false);
         self.targets.insert(id.to_owned(), target);
@@ -399,7 +399,7 @@ impl FakeBrowser {
         }
     }
 
-    /// Holds a new target for those who auto-attach.
+    /// Pauses a new target for auto-attaching sessions.
     fn hold(&mut self, id: &str) {
         for session in self.sessions_where(|session| session.attaches && session.target.is_none()) {
             let child = self.attach(&session, Some(id.to_owned()), true);
@@ -461,20 +461,20 @@ impl FakeBrowser {
         self.sessions.iter().filter(|(_, session)| pick(session)).map(|(id, _)| id.clone()).collect()
     }
 
-    /// A client left: what it made from now on is nobody's.
+    /// A client left: targets that it creates from now on have no owner.
     pub(crate) fn client_left(&mut self, client: u64) {
         for (owner, _) in self.contexts.values_mut() {
             owner.take_if(|owner| *owner == client);
         }
     }
 
-    /// A session and those it hangs below, up to the control.
+    /// A session and its ancestors, up to the control session.
     pub(crate) fn lineage(&self, id: &str) -> Vec<String> {
         let parent = |id: &String| self.find_session(id)?.parent.clone();
         std::iter::successors(Some(id.to_owned()), parent).collect()
     }
 
-    /// A session that is or was, and a target likewise.
+    /// A present or past session; targets likewise.
     pub(crate) fn find_session(&self, id: &str) -> Option<&FakeSession> {
         self.sessions.get(id).or_else(|| self.past_sessions.get(id))
     }
@@ -484,10 +484,10 @@ impl FakeBrowser {
     }
 }
 
-/// The partitions of generated stories: two with a context of their own, two with tabs.
+/// The partitions of generated stories: two with their own context, two with tabs.
 pub(crate) const PARTITIONS: [&str; 4] = ["context-one", "context-two", "tabs-one", "tabs-two"];
 
-/// The partition a tab of the control's is for, which its address says.
+/// The partition of a tab that the control session opened; its URL names it.
 fn partition_named_by(url: &str) -> Option<&'static str> {
     PARTITIONS.into_iter().find(|partition| *partition == url)
 }

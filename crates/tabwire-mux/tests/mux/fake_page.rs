@@ -1,4 +1,4 @@
-//! Targets and cdp sessions of the fake browser.
+//! Targets and CDP sessions of the fake browser.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ pub(crate) struct FakeTarget {
     pub(crate) tab: Option<String>,
     pub(crate) url: String,
     pub(crate) title: String,
-    /// The client on whose behalf it exists, by the tag of the command or of its opener.
+    /// Its owner, by the tag of the command or of its opener.
     pub(crate) owner: Option<u64>,
-    /// The partition it is in: its context's, its opener's, or its maker's.
+    /// Its partition: its context's, its opener's, or its creator's.
     pub(crate) partition: Option<&'static str>,
-    /// Cdp sessions that hold it.
+    /// CDP sessions that pause it.
     pub(crate) held_by: BTreeSet<String>,
 }
 
@@ -35,15 +35,15 @@ impl FakeTarget {
     }
 }
 
-/// One cdp session.
+/// One CDP session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FakeSession {
     pub(crate) parent: Option<String>,
-    /// `None` is the browser as a whole.
+    /// `None` is the browser.
     pub(crate) target: Option<String>,
     pub(crate) discovers: bool,
     pub(crate) attaches: bool,
     pub(crate) enabled: bool,
-    /// The client whose commands came on it.
+    /// The client that sent commands on it.
     pub(crate) client: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! A guard stands where commands leave, answers come and events pass; nothing of it shows where there is none.
+//! Guards check commands, responses and events; a client without a guard notices no difference.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use tabwire_mux::{ClientOptions, Guard, GuardedCommand, GuardedEvent, GuardedSco
 use crate::fake_browser::DEFAULT_CONTEXT;
 use crate::stage::Stage;
 
-/// Lets pages of one site be read, and what is called housekeeping be done anywhere.
+/// Allows reading pages of one site, and `Target.*` commands anywhere.
 #[derive(Debug, Default)]
 struct OneSite {
     is_off: AtomicBool,
@@ -35,8 +35,8 @@ impl Guard for OneSite {
     }
 
     fn check(&self, command: &GuardedCommand<'_>) -> Result<(), String> {
-        let is_housekeeping = command.method.starts_with("Target.");
-        let is_good = is_housekeeping || Self::is_good(&command.scope);
+        let is_target_command = command.method.starts_with("Target.");
+        let is_good = is_target_command || Self::is_good(&command.scope);
         if is_good { Ok(()) } else { Err("Not here.".to_owned()) }
     }
 
@@ -75,7 +75,7 @@ impl Story {
         Self { stage, guard, target, session }
     }
 
-    /// The browser tells where the page is.
+    /// The browser reports the page's URL.
     fn is_at(&mut self, url: &str) {
         let info =
             json!({"targetId": self.target, "type": "page", "title": "secret", "url": url, "attached": true});
@@ -93,14 +93,14 @@ impl Story {
 }
 
 #[test]
-fn t22_a_command_leaves_only_for_a_page_that_its_guard_lets_it_see() {
+fn t22_commands_are_forwarded_only_to_allowed_pages() {
     let mut story = Story::new();
     story.is_at("https://good.test/a");
     assert_eq!(story.read(), "read");
     story.is_at("https://bad.test/");
     story.stage.take_methods();
     assert_eq!(story.read(), "POLICY_DENIED");
-    assert_eq!(story.stage.take_methods(), [""; 0], "it never left");
+    assert_eq!(story.stage.take_methods(), [""; 0], "it was not forwarded");
     assert_eq!(story.stage.ask(1, "", "Fake.echo", json!({}))["data"], "POLICY_DENIED");
     story.guard.is_off.store(true, Ordering::Relaxed);
     assert_eq!(story.read(), "read");
@@ -108,13 +108,13 @@ fn t22_a_command_leaves_only_for_a_page_that_its_guard_lets_it_see() {
 }
 
 #[test]
-fn t22_an_answer_is_withheld_when_the_page_moved_before_it_came() {
+fn t22_response_is_withheld_when_the_page_navigated_meanwhile() {
     let mut story = Story::new();
     story.is_at("https://good.test/a");
     story.stage.send(1, &story.session.clone(), 7, "Fake.echo", json!({}));
     story.stage.settle();
-    let response = story.stage.browser.take_frame().expect("an answer");
-    // The page tells it sooner than the browser does.
+    let response = story.stage.browser.take_frame().expect("a response");
+    // The page's own event arrives before the browser's `TargetInfo`.
     let moved = json!({"frame": {"id": story.target, "url": "https://bad.test/"}});
     let (session, control) = (story.session.clone(), story.stage.control.clone());
     story.stage.browser.event(&session, "Page.frameNavigated", moved);
@@ -125,12 +125,12 @@ fn t22_an_answer_is_withheld_when_the_page_moved_before_it_came() {
         inbox,
         [format!("Page.frameNavigated on {session}"), format!("7 error POLICY_DENIED on {session}")]
     );
-    assert_eq!(story.read(), "POLICY_DENIED", "though the browser still says that it is where it was");
+    assert_eq!(story.read(), "POLICY_DENIED", "even though the browser still reports the old URL");
     assert_eq!((story.stage.mux.resource_counts().pending, control.is_empty()), (0, false));
 }
 
 #[test]
-fn t22_events_of_a_page_that_may_not_be_read_are_not_heard() {
+fn t22_events_of_unreadable_pages_are_withheld() {
     let mut story = Story::new();
     let session = story.session.clone();
     for (url, heard) in [("https://good.test/", 2), ("https://bad.test/", 1)] {
@@ -144,9 +144,9 @@ fn t22_events_of_a_page_that_may_not_be_read_are_not_heard() {
 }
 
 #[test]
-fn t19_a_page_that_may_not_be_known_has_neither_title_nor_address() {
+fn t19_unreadable_page_has_no_title_or_url() {
     let mut story = Story::new();
-    for (url, told) in [("https://good.test/", "secret"), ("https://bad.test/", "")] {
+    for (url, title) in [("https://good.test/", "secret"), ("https://bad.test/", "")] {
         story.is_at(url);
         story.stage.ask(1, "", "Target.setDiscoverTargets", json!({"discover": false}));
         story.stage.take_inbox(1);
@@ -154,16 +154,17 @@ fn t19_a_page_that_may_not_be_known_has_neither_title_nor_address() {
         let frames = story.stage.take_frames(1);
         let own = frames.iter().find(|frame| frame["params"]["targetInfo"]["targetId"] == story.target);
         let info = &own.expect("its own target")["params"]["targetInfo"];
-        assert_eq!(info["title"], told, "{info}");
+        assert_eq!(info["title"], title, "{info}");
     }
 }
 
-/// Has a page ask for a document, on the control's session on it; what the browser is told then.
+/// Pauses a document request on the mux's session on a page; returns the commands that the browser then
+/// receives.
 fn ask_for(stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
     ask_as("Document", stage, page, url)
 }
 
-/// The same for another kind of request.
+/// The same for another resource type.
 fn ask_as(kind: &str, stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
     let control = stage.control.clone();
     let is_it = |session: &&crate::fake_page::FakeSession| {
@@ -179,35 +180,35 @@ fn ask_as(kind: &str, stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
 }
 
 #[test]
-fn t22_a_popup_asks_for_nothing_where_it_may_not_go_and_neither_does_any_other_page() {
+fn t22_pages_and_popups_request_no_forbidden_documents() {
     let mut story = Story::new();
     let (target, stage) = (story.target.clone(), &mut story.stage);
     stage.take_methods();
     let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some(&target), None);
     stage.flow();
-    let told = stage.take_methods();
-    let place = |method: &str| told.iter().position(|told| told == method);
+    let sent = stage.take_methods();
+    let place = |method: &str| sent.iter().position(|sent| sent == method);
     assert!(
         place("Fetch.enable").expect("held") < place("Runtime.runIfWaitingForDebugger").expect("let run")
     );
     let (stop, go_on) = (["Fetch.failRequest"], ["Fetch.continueRequest"]);
-    // The one that was there before the link, the client's own, and its popup.
+    // The page from before the link, the client's own page, and its popup.
     for page in ["T-002.", &target, &popup] {
         assert_eq!(ask_for(stage, page, "https://bad.test/"), stop, "{page}");
         assert_eq!(ask_for(stage, page, "https://good.test/x"), go_on, "{page}");
-        assert_eq!(ask_for(stage, page, "blob:https://bad.test/1"), go_on, "{page} asks nobody");
+        assert_eq!(ask_for(stage, page, "blob:https://bad.test/1"), go_on, "{page} needs no permission");
     }
     assert_eq!(stage.mux.counters().documents_stopped, 3);
     for (kind, expected) in [("Ping", stop), ("Fetch", stop), ("XHR", go_on), ("Image", go_on)] {
         assert_eq!(ask_as(kind, stage, &popup, "https://bad.test/"), expected, "{kind}");
     }
-    // What somebody opens by hand at the window is theirs, until a client enters it.
+    // The user may navigate a tab that they opened in the window, until a client attaches to it.
     let by_hand = stage.browser.open("page", DEFAULT_CONTEXT, None, None);
     stage.flow();
     assert_eq!(ask_for(stage, &by_hand, "https://bad.test/"), go_on);
     stage.attach(1, &by_hand);
     assert_eq!(ask_for(stage, &by_hand, "https://bad.test/"), stop);
-    // What a popup is opened by counts until it shows something itself.
+    // The opener's URL counts until the popup shows a document itself.
     story.is_at("https://good.test/files");
     story.stage.browser.targets.get_mut(&popup).expect("it is open").url = String::new();
     let empty = json!({"targetId": popup, "type": "page", "title": "", "url": "", "openerId": target, "attached": true});
@@ -218,7 +219,7 @@ fn t22_a_popup_asks_for_nothing_where_it_may_not_go_and_neither_does_any_other_p
 }
 
 #[test]
-fn documents_of_those_without_a_guard_are_not_held() {
+fn documents_are_not_paused_without_a_guard() {
     let mut stage = Stage::new();
     let (open, careful) = (stage.reserve_context("open"), stage.reserve_context("careful"));
     stage.join_in(1, "open", Share::Own);

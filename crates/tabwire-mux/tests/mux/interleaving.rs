@@ -15,13 +15,13 @@ use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser, PARTITIONS};
 use crate::model::{Life, Model};
 use crate::step::{Ask, Step, step};
 
-/// Stories of this many steps; their number times this is what is played.
+/// The length of a story in steps.
 const STEPS: std::ops::Range<usize> = 1..80;
 
-/// Most clients at once.
+/// The most clients at once.
 const CLIENTS: usize = 4;
 
-/// Everything a story needs.
+/// The state of a running story.
 struct Play {
     mux: Mux,
     browser: FakeBrowser,
@@ -31,11 +31,11 @@ struct Play {
     up: bool,
     here: Vec<u64>,
     next_client: u64,
-    /// Answers to deliver once more.
-    past_answers: VecDeque<String>,
+    /// Responses to deliver once more.
+    past_responses: VecDeque<String>,
     to_leave: BTreeSet<u64>,
     control: Option<CdpSessionId>,
-    /// Contexts that partitions live in.
+    /// The contexts of partitions.
     homes: BTreeMap<&'static str, String>,
 }
 
@@ -49,7 +49,7 @@ impl Play {
             up: false,
             here: Vec::new(),
             next_client: 0,
-            past_answers: VecDeque::new(),
+            past_responses: VecDeque::new(),
             to_leave: BTreeSet::new(),
             control: None,
             homes: BTreeMap::new(),
@@ -62,14 +62,14 @@ impl Play {
     fn start(&mut self) {
         if !self.up {
             self.up = true;
-            // Every browser gets a new mux, as in the hub, and no response of the last one.
-            self.past_answers.clear();
+            // Every browser gets a new mux, as in the hub, without responses of the previous browser.
+            self.past_responses.clear();
             self.mux = Mux::new();
             self.mux.start(None, self.now);
         }
     }
 
-    /// The browser starts again, without the contexts that partitions lived in.
+    /// The browser starts again, without the contexts of partitions.
     fn restart(&mut self) {
         self.browser.restart();
         self.homes.clear();
@@ -84,7 +84,7 @@ impl Play {
         self.here.get(usize::from(number) % self.here.len().max(1)).copied()
     }
 
-    /// Does what the mux wants done.
+    /// Carries out the mux's outputs.
     fn settle(&mut self) -> Result<(), String> {
         loop {
             let outputs = self.mux.take_outputs();
@@ -136,8 +136,8 @@ impl Play {
     fn deliver(&mut self, frame: Option<String>) -> Result<bool, String> {
         let Some(frame) = frame else { return Ok(false) };
         if frame.starts_with("{\"id\":") {
-            self.past_answers.push_back(frame.clone());
-            self.past_answers.truncate(32);
+            self.past_responses.push_back(frame.clone());
+            self.past_responses.truncate(32);
         }
         self.mux.from_browser(BytesMut::from(frame.as_bytes()), self.now);
         self.settle()?;
@@ -174,7 +174,7 @@ impl Play {
     }
 
     fn play_ask(&mut self, client: u64, id: u8, session: u8, ask: &Ask) {
-        // Half of the time on the root, else on a session that may be anybody's.
+        // Half of the commands go to the root session, the others to a session of any client.
         let session = if session < 128 { None } else { Self::pick(self.browser.sessions.keys(), session) };
         let (method, params) = match ask {
             Ask::Echo => ("Fake.echo", json!({})),
@@ -247,8 +247,8 @@ impl Play {
                 }
             }
             Step::DeliverAll => self.deliver_all()?,
-            Step::Double { response } if !self.past_answers.is_empty() => {
-                let frame = self.past_answers[usize::from(*response) % self.past_answers.len()].clone();
+            Step::Double { response } if !self.past_responses.is_empty() => {
+                let frame = self.past_responses[usize::from(*response) % self.past_responses.len()].clone();
                 self.mux.from_browser(BytesMut::from(frame.as_bytes()), self.now);
             }
             Step::Misroute { queue, session } => self.misroute(*queue, *session),
@@ -260,7 +260,7 @@ impl Play {
             }
             Step::Start => self.start(),
             Step::Tick { seconds } => {
-                // The control hears of targets within the deadlines; sessions of clients may lag.
+                // The control session receives targets within the deadlines; clients' sessions may lag.
                 self.settle()?;
                 let mut queues: Vec<String> = self.browser.queues.keys().cloned().collect();
                 queues.retain(|id| self.browser.lineage(id).len() == 1);
@@ -273,7 +273,7 @@ impl Play {
                 self.mux.tick(self.now);
             }
             Step::LongTick => self.long_tick()?,
-            Step::HouseOpens { .. } | Step::Reserve { .. } | Step::EndPartition { .. } => {
+            Step::ControlOpens { .. } | Step::Reserve { .. } | Step::EndPartition { .. } => {
                 self.play_partition(step);
             }
             Step::TakeOver if self.up && self.mux.link() == LinkState::Connected => self.take_over()?,
@@ -282,7 +282,7 @@ impl Play {
         self.settle()
     }
 
-    /// What pages and the user do.
+    /// Actions of pages and of the user.
     fn play_page(&mut self, step: &Step) {
         if !self.up {
             return;
@@ -318,12 +318,12 @@ impl Play {
         }
     }
 
-    /// What the control does for sessions.
+    /// Actions of the control session for partitions.
     fn play_partition(&mut self, step: &Step) {
         let one = |number: u8| usize::from(number) % PARTITIONS.len();
         match step {
-            Step::HouseOpens { partition } => {
-                // The address names the partition, so that the browser knows whose the tab is.
+            Step::ControlOpens { partition } => {
+                // The URL names the partition, so that the fake browser can assign the tab to it.
                 let named = PARTITIONS.get(usize::from(*partition) % (PARTITIONS.len() + 1)).copied();
                 let lives =
                     named.is_none_or(|name| name.starts_with("tabs") || self.homes.contains_key(name));
@@ -346,7 +346,7 @@ impl Play {
         }
     }
 
-    /// Where a partition lives: its pages by the browser's word, or its context if it has one.
+    /// The scope of a partition: its context if it has one, else its pages in the fake browser.
     fn place_of(&self, partition: &'static str) -> Option<PartitionScope> {
         if partition.starts_with("context") {
             return self
@@ -359,7 +359,7 @@ impl Play {
         Some(PartitionScope::Tabs(pages.map(|(id, _)| TargetId::new(id)).collect()))
     }
 
-    /// The daemon dies with its clients' connections; another reserves the partitions and goes on.
+    /// The daemon dies with its clients' connections; another daemon reserves the partitions and continues.
     fn take_over(&mut self) -> Result<(), String> {
         self.settle()?;
         for client in std::mem::take(&mut self.here) {
@@ -367,7 +367,7 @@ impl Play {
             self.browser.client_left(client);
         }
         self.browser.drop_frames();
-        self.past_answers.clear();
+        self.past_responses.clear();
         self.mux = Mux::new();
         self.mux.start(self.control.take().as_ref().map(CdpSessionId::as_str), self.now);
         for partition in PARTITIONS {
@@ -383,7 +383,7 @@ impl Play {
         let client = self.next_client;
         let share = [Share::Own, Share::Own, Share::Released, Share::All][usize::from(share) % 4];
         let on_loss = if keeps { OnLoss::SendDetachEvents } else { OnLoss::Close };
-        // Half of the clients are in no partition; nobody is in one that has no place.
+        // Half of the clients are in no partition; no client joins a partition that is not reserved.
         let partition = PARTITIONS.get(usize::from(partition) % (2 * PARTITIONS.len())).copied();
         let partition =
             partition.filter(|partition| partition.starts_with("tabs") || self.homes.contains_key(partition));
@@ -398,7 +398,7 @@ impl Play {
         self.ask(client, 0, None, "Fake.hello", json!({}));
     }
 
-    /// Delivers a response on a session it does not belong to; the right one follows in its time.
+    /// Delivers a response on a wrong session; the right one follows later.
     fn misroute(&mut self, queue: u8, session: u8) {
         let queue = Self::pick(self.browser.queues.keys(), queue).unwrap_or_default();
         let other = Self::pick(self.browser.sessions.keys(), session).unwrap_or_default();
@@ -416,7 +416,7 @@ impl Play {
         }
     }
 
-    /// Half an hour passes in which the browser answers everything but echoes; those come late.
+    /// Half an hour passes in which the browser responds to all commands except echoes; those come late.
     fn long_tick(&mut self) -> Result<(), String> {
         self.settle()?;
         let mut late = Vec::new();
@@ -443,7 +443,7 @@ impl Play {
         }
     }
 
-    /// The end of every story: what must hold whatever happened.
+    /// The end of every story: checks that must hold for all of them.
     fn finish(mut self) -> Result<u64, String> {
         self.model.step += 1;
         self.browser.step = self.model.step;

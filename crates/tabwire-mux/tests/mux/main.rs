@@ -1,4 +1,4 @@
-//! The mux against a small browser that answers as Chromium 156 does.
+//! The mux against a fake browser that responds like Chromium 156.
 
 #![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 

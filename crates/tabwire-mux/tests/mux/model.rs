@@ -1,5 +1,5 @@
-//! The reference: who may see what, and which answers are owed. Much simpler than the mux, because the fake
-//! browser knows on whose behalf everything exists.
+//! The reference model: which client may see which targets, and which responses are owed. Much simpler than
+//! the mux, because the fake browser stores the owner of everything.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ pub(crate) struct Life {
     pub(crate) left: Option<usize>,
 }
 
-/// An id that was shown to a client.
+/// An id that a client received.
 #[derive(Clone, Debug)]
 struct Mention {
     step: usize,
@@ -27,11 +27,11 @@ struct Mention {
     frame: Rc<str>,
 }
 
-/// What is known about all clients.
+/// The recorded facts about all clients.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     pub(crate) lives: BTreeMap<u64, Life>,
-    /// Answers owed, by client, id and session.
+    /// Responses owed, by client, id and session.
     owed: BTreeMap<(u64, i64, String), usize>,
     mentions: Vec<Mention>,
     pub(crate) step: usize,
@@ -42,7 +42,7 @@ impl Model {
         *self.owed.entry((client, id, session.to_owned())).or_default() += 1;
     }
 
-    /// Takes what was delivered to a client.
+    /// Checks a frame that was delivered to a client.
     pub(crate) fn delivered(&mut self, client: u64, frame: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(frame).into_owned();
         let value: Value = serde_json::from_slice(frame).map_err(|error| format!("{error}: {text}"))?;
@@ -50,7 +50,7 @@ impl Model {
             let session = value["sessionId"].as_str().unwrap_or_default().to_owned();
             match self.owed.get_mut(&(client, id, session)) {
                 Some(owed) if *owed > 0 => *owed -= 1,
-                _ => return Err(format!("client {client} got an answer it was not owed: {text}")),
+                _ => return Err(format!("client {client} got a response it was not owed: {text}")),
             }
         }
         for tag in text.match_indices("\"c").filter_map(|(at, _)| text[at + 2..].split_once("-\"")) {
@@ -58,7 +58,7 @@ impl Model {
                 return Err(format!("client {client} got another's payload: {text}"));
             }
         }
-        // A refusal repeats what the client itself named.
+        // An error repeats ids that the client itself sent.
         if value.get("error").is_none() {
             self.note_mentions(client, &text);
         }
@@ -77,16 +77,16 @@ impl Model {
         }
     }
 
-    /// Whether every client that is still here got its responses.
+    /// Whether every connected client got its responses.
     pub(crate) fn check_owed(&self) -> Result<(), String> {
         let here = |client: &u64| self.lives[client].left.is_none();
         match self.owed.iter().find(|((client, _, _), owed)| **owed > 0 && here(client)) {
-            Some((key, owed)) => Err(format!("{owed} answers are owed for {key:?}")),
+            Some((key, owed)) => Err(format!("{owed} responses are owed for {key:?}")),
             None => Ok(()),
         }
     }
 
-    /// Whether nothing of another client was ever shown, and nothing of another client ever reached.
+    /// Checks that no client saw or reached a target, context or session of another.
     pub(crate) fn check_crossings(&self, browser: &FakeBrowser) -> Result<(), String> {
         for mention in &self.mentions {
             if !self.may_be_shown(browser, mention) {
@@ -119,7 +119,7 @@ impl Model {
         let (client, id) = (mention.client, mention.id.as_str());
         match id.as_bytes()[0] {
             b'S' => {
-                // Roots and houses are nobody's business.
+                // Root sessions and control sessions have no owner to check.
                 let depth = browser.lineage(id).len();
                 let owner = self.client_of_session(browser, id);
                 depth > 2 && owner.is_none_or(|owner| owner == client)
@@ -129,7 +129,7 @@ impl Model {
         }
     }
 
-    /// The client whose root a session hangs below.
+    /// The client whose root session is an ancestor of a session.
     fn client_of_session(&self, browser: &FakeBrowser, id: &str) -> Option<u64> {
         let lineage = browser.lineage(id);
         let root = lineage.len().checked_sub(2).and_then(|at| lineage.get(at))?;
@@ -160,7 +160,7 @@ impl Model {
         }
         let known = browser.past_contexts.contains_key(context);
         let owner = browser.past_contexts.get(context).copied().flatten();
-        // The fake context may be one that the client made up.
+        // The context may be one that the client invented.
         if known && browser.context_partitions.get(context).copied() != partition {
             return false;
         }

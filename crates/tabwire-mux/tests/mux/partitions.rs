@@ -1,4 +1,4 @@
-//! Several sessions in one browser: what lives in one partition is not seen in another.
+//! Several sessions in one browser: a partition does not see another partition's targets.
 
 use serde_json::{Value, json};
 use tabwire_api::{BrowserContextId, PartitionId, TargetId};
@@ -12,14 +12,14 @@ fn tab_of(stage: &Stage, page: &str) -> String {
     stage.browser.targets[page].tab.clone().unwrap()
 }
 
-/// A page and its tab, as a client that sees everything of its own is shown them.
+/// A page and its tab, as a client that sees all its own targets receives them.
 fn with_tabs(stage: &Stage, pages: &[&String]) -> Vec<String> {
     let mut all: Vec<String> = pages.iter().flat_map(|page| [(*page).clone(), tab_of(stage, page)]).collect();
     all.sort();
     all
 }
 
-/// Leaves out the browser's own surfaces.
+/// Without the targets of the browser's own UI.
 fn pages_and_tabs(stage: &mut Stage, client: u64) -> Vec<String> {
     let surface = |stage: &Stage, id: &str| {
         let inside = |target: &crate::fake_page::FakeTarget| target.tab.as_deref() == Some(id);
@@ -33,7 +33,7 @@ fn pages_and_tabs(stage: &mut Stage, client: u64) -> Vec<String> {
 }
 
 #[test]
-fn partitions_of_both_kinds_see_their_own_and_share_all_does_not_cross() {
+fn partitions_see_only_their_own_targets_even_with_share_all() {
     let mut stage = Stage::new();
     let context = stage.reserve_context("a");
     stage.reserve_context("b");
@@ -67,7 +67,7 @@ fn partitions_of_both_kinds_see_their_own_and_share_all_does_not_cross() {
 }
 
 #[test]
-fn a_partition_keeps_what_its_clients_leave_and_popups_follow_their_opener() {
+fn partition_keeps_released_targets_and_popups() {
     let mut stage = Stage::new();
     stage.reserve_tabs("c", &[]);
     stage.join_in(1, "c", Share::Own);
@@ -88,7 +88,7 @@ fn a_partition_keeps_what_its_clients_leave_and_popups_follow_their_opener() {
 }
 
 #[test]
-fn a_tab_of_nobodys_is_shown_in_its_partition_only() {
+fn unowned_tab_is_visible_in_its_partition_only() {
     let mut stage = Stage::new();
     let context = stage.reserve_context("a");
     stage.reserve_tabs("c", &[]);
@@ -106,31 +106,31 @@ fn a_tab_of_nobodys_is_shown_in_its_partition_only() {
 }
 
 #[test]
-fn a_client_takes_its_partitions_context_for_the_default_one() {
+fn partition_context_replaces_the_default_one() {
     let mut stage = Stage::new();
     let (home, other) = (stage.reserve_context("a"), stage.reserve_context("b"));
     stage.join_in(1, "a", Share::Own);
     let page = stage.create(1);
     let session = stage.attach(1, &page);
-    let told = |response: &Value| response["echo"]["browserContextId"].clone();
+    let context_of = |response: &Value| response["echo"]["browserContextId"].clone();
     for method in tabwire_mux::COMMANDS_IN_A_CONTEXT.iter().filter(|method| **method != "Target.createTarget")
     {
         let response = stage.ask(1, "", method, json!({"x": 1.5}));
-        assert_eq!((told(&response), &response["echo"]["x"]), (json!(home), &json!(1.5)), "{method}");
+        assert_eq!((context_of(&response), &response["echo"]["x"]), (json!(home), &json!(1.5)), "{method}");
         let named = stage.ask(1, "", method, json!({"browserContextId": home}));
-        assert_eq!(told(&named), json!(home), "{method}");
+        assert_eq!(context_of(&named), json!(home), "{method}");
         let foreign = stage.ask(1, "", method, json!({"browserContextId": other}));
         assert_eq!(foreign["code"], -32602, "{method}: {foreign}");
-        // A page's own storage is its context's.
-        let asked = told(&stage.ask(1, &session, method, json!({})));
+        // On a page, storage commands mean the page's context.
+        let asked = context_of(&stage.ask(1, &session, method, json!({})));
         assert_eq!(asked.is_null(), method.starts_with("Storage."), "{method} on a page");
     }
     stage.send_raw(1, r#"{"id":3,"method":"Storage.getCookies"}"#);
     stage.flow();
-    assert_eq!(told(&stage.take_frames(1).pop().unwrap()["result"]), json!(home));
+    assert_eq!(context_of(&stage.take_frames(1).pop().unwrap()["result"]), json!(home));
     for method in ["Storage.clearDataForOrigin", "Fetch.enable"] {
         let refused = stage.ask(1, "", method, json!({"origin": "*"}));
-        assert_eq!(refused["data"], "POLICY_DENIED", "{method} speaks of more than the partition");
+        assert_eq!(refused["data"], "POLICY_DENIED", "{method} affects more than the partition");
         assert!(stage.ask(1, &session, method, json!({}))["echo"].is_object(), "{method} on a page");
     }
     let extra = stage.ask_for(1, "Target.createBrowserContext", json!({}), "browserContextId");
@@ -150,7 +150,7 @@ fn a_client_takes_its_partitions_context_for_the_default_one() {
 }
 
 #[test]
-fn what_a_client_made_in_a_partition_stays_there_when_it_leaves() {
+fn contexts_stay_in_the_partition_when_their_client_leaves() {
     let mut stage = Stage::new();
     stage.reserve_context("a");
     stage.join_in(1, "a", Share::Own);
@@ -172,7 +172,7 @@ fn what_a_client_made_in_a_partition_stays_there_when_it_leaves() {
 }
 
 #[test]
-fn closing_in_a_partition_ends_the_clients_own_things() {
+fn browser_close_in_a_partition_closes_the_clients_own_targets() {
     let mut stage = Stage::new();
     let home = stage.reserve_context("a");
     stage.join_in(1, "a", Share::Own);
@@ -193,17 +193,17 @@ fn closing_in_a_partition_ends_the_clients_own_things() {
 }
 
 #[test]
-fn a_later_daemon_finds_every_partitions_tabs_again() {
+fn later_daemon_finds_the_tabs_of_every_partition() {
     let mut stage = Stage::new();
     let home = stage.reserve_context("a");
     for (client, partition) in [(1, "a"), (2, "c"), (3, "d")] {
         stage.join_in(client, partition, Share::Own);
     }
     let pages = [stage.create(1), stage.create(2), stage.create(3)];
-    // Left by a client of a; nobody remembers whose it was.
+    // Left by a client of `a`; its owner is no longer known.
     let extra = stage.ask_for(1, "Target.createBrowserContext", json!({}), "browserContextId");
     stage.ask(1, "", "Target.createTarget", json!({"url": "", "browserContextId": extra}));
-    // Opened while no daemon was there.
+    // Opened while no daemon was running.
     let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some(&pages[1]), None);
     stage.take_over(|mux, now| {
         mux.reserve(PartitionId::new("a"), PartitionScope::Context(BrowserContextId::new(&home)), now);
@@ -220,7 +220,7 @@ fn a_later_daemon_finds_every_partitions_tabs_again() {
     assert_eq!(pages_and_tabs(&mut stage, 14), ["T-001.", "T-002."]);
     let listed = stage.ask(14, "", "Target.getBrowserContexts", json!({}));
     assert_eq!(listed["browserContextIds"], json!([]));
-    // Auto-attach reaches the page through its tab, as Puppeteer wants it.
+    // Auto-attach reaches the page through its tab, as Puppeteer requests it.
     let through = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
         "filter": [{"type": "page", "exclude": true}, {}]});
     stage.take_inbox(12);
@@ -230,7 +230,7 @@ fn a_later_daemon_finds_every_partitions_tabs_again() {
 }
 
 #[test]
-fn the_end_of_a_partition_ends_its_pages_its_contexts_and_its_clients() {
+fn ending_a_partition_ends_its_pages_contexts_and_clients() {
     let mut stage = Stage::new();
     let home = stage.reserve_context("a");
     for (client, partition) in [(1, "a"), (2, "c"), (3, "d")] {
@@ -250,7 +250,7 @@ fn the_end_of_a_partition_ends_its_pages_its_contexts_and_its_clients() {
     assert!(!stage.browser.contexts.contains_key(&home) && !stage.browser.contexts.contains_key(&extra));
     assert!(here(&stage, &"T-002.".to_owned()));
     assert_eq!(stage.mux.partitions(), 1);
-    // A partition that nobody knows has ended already, and so has every partition when the browser is gone.
+    // An unknown partition counts as ended, and so does every partition when the browser is gone.
     stage.mux.end_partition(9, &PartitionId::new("a"), stage.now);
     stage.settle();
     assert_eq!(stage.take_notices(), ["9: ended"]);
@@ -261,7 +261,7 @@ fn the_end_of_a_partition_ends_its_pages_its_contexts_and_its_clients() {
 }
 
 #[test]
-fn the_end_of_a_partition_is_waited_for_no_longer_than_its_deadline() {
+fn ending_a_partition_is_bounded_by_its_deadline() {
     let mut stage = Stage::new();
     stage.join_in(1, "c", Share::Own);
     stage.create(1);
@@ -275,7 +275,7 @@ fn the_end_of_a_partition_is_waited_for_no_longer_than_its_deadline() {
 }
 
 #[test]
-fn a_context_of_the_houses_is_kept_from_all_until_it_is_reserved() {
+fn mux_context_is_hidden_until_it_is_reserved() {
     let mut stage = Stage::new();
     stage.join_with(1, Share::All, tabwire_mux::OnLoss::Close);
     stage.ask(1, "", "Target.setDiscoverTargets", json!({"discover": true, "filter": [{}]}));
@@ -287,7 +287,7 @@ fn a_context_of_the_houses_is_kept_from_all_until_it_is_reserved() {
 }
 
 #[test]
-fn what_comes_to_be_in_a_partition_is_gone_for_the_others() {
+fn targets_moved_into_a_partition_are_destroyed_for_others() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.discover(1);

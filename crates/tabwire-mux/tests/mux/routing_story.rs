@@ -1,21 +1,21 @@
-//! Frames find their way: same ids, late and doubled answers, garbage, clients that vanish.
+//! Routing: equal ids, late and repeated responses, garbage, clients that vanish.
 
 use serde_json::json;
 
 use crate::stage::Stage;
 
-/// What the browser's next answer looks like, taken before it is delivered.
-fn held_answer(stage: &mut Stage) -> String {
+/// Takes the browser's next response before it is delivered.
+fn held_response(stage: &mut Stage) -> String {
     stage.settle();
-    stage.browser.take_frame().expect("an answer")
+    stage.browser.take_frame().expect("a response")
 }
 
 #[test]
-fn f14_an_answer_too_large_is_an_error_and_the_connection_survives() {
+fn f14_oversized_response_is_an_error_and_the_connection_survives() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 5, "Fake.screenshot", json!({}));
-    let response = held_answer(&mut stage);
+    let response = held_response(&mut stage);
     stage.mux.oversize_from_browser(&response.as_bytes()[..20], 300_000_000);
     stage.settle();
     assert_eq!(stage.take_inbox(1), ["5 error CDP_ERROR"]);
@@ -26,7 +26,7 @@ fn f14_an_answer_too_large_is_an_error_and_the_connection_survives() {
 }
 
 #[test]
-fn f16_garbage_from_a_client_is_answered_and_hurts_nobody() {
+fn f16_garbage_from_a_client_gets_errors_and_affects_no_other() {
     let mut stage = Stage::new();
     stage.join(1);
     let deep = format!(
@@ -84,7 +84,7 @@ fn f16_garbage_from_the_browser_is_counted_and_dropped() {
 }
 
 #[test]
-fn f16_a_title_with_a_lone_surrogate_does_not_hide_its_page() {
+fn f16_title_with_a_lone_surrogate_does_not_hide_its_page() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.discover(1);
@@ -98,7 +98,7 @@ fn f16_a_title_with_a_lone_surrogate_does_not_hide_its_page() {
 }
 
 #[test]
-fn f17_two_clients_with_the_same_id_get_their_own_answers() {
+fn f17_clients_with_equal_ids_get_their_own_responses() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -123,11 +123,11 @@ fn f17_one_client_may_use_an_id_twice() {
 }
 
 #[test]
-fn f18_the_first_of_two_answers_wins() {
+fn f18_first_of_two_responses_wins() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 7, "Fake.echo", json!({}));
-    let response = held_answer(&mut stage);
+    let response = held_response(&mut stage);
     stage.deliver(&response);
     stage.deliver(&response);
     assert_eq!(stage.take_inbox(1), ["7 ok"]);
@@ -135,11 +135,11 @@ fn f18_the_first_of_two_answers_wins() {
 }
 
 #[test]
-fn f19_an_answer_after_the_deadline_is_dropped_and_its_id_not_used_again() {
+fn f19_late_response_is_dropped_and_its_id_is_not_reused() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 7, "Fake.echo", json!({}));
-    let late = held_answer(&mut stage);
+    let late = held_response(&mut stage);
     stage.advance(31 * 60);
     assert_eq!(stage.take_inbox(1), ["7 error TIMEOUT"]);
     stage.send(1, "", 8, "Fake.echo", json!({}));
@@ -151,11 +151,11 @@ fn f19_an_answer_after_the_deadline_is_dropped_and_its_id_not_used_again() {
 }
 
 #[test]
-fn f20_a_command_that_is_never_answered_is_not_kept() {
+fn f20_command_without_a_response_times_out() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 7, "Fake.echo", json!({}));
-    let _never = held_answer(&mut stage);
+    let _never = held_response(&mut stage);
     stage.advance(29 * 60);
     assert_eq!((stage.take_inbox(1).len(), stage.mux.pending()), (0, 1));
     stage.advance(2 * 60);
@@ -164,7 +164,7 @@ fn f20_a_command_that_is_never_answered_is_not_kept() {
 }
 
 #[test]
-fn f21_events_between_the_attachment_and_its_answer_arrive_in_order() {
+fn f21_events_between_attachment_and_response_keep_their_order() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 7, "Target.attachToTarget", json!({"targetId": "T-002.", "flatten": true}));
@@ -181,7 +181,7 @@ fn f21_events_between_the_attachment_and_its_answer_arrive_in_order() {
 }
 
 #[test]
-fn f22_a_client_that_vanishes_is_cleaned_up_and_the_others_go_on() {
+fn f22_vanished_client_is_cleaned_up_and_others_continue() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -194,14 +194,14 @@ fn f22_a_client_that_vanishes_is_cleaned_up_and_the_others_go_on() {
     stage.leave(1);
     assert_eq!(stage.take_inbox(2), [format!("7 ok on {kept}")]);
     assert!(!stage.browser.sessions.contains_key(&own) && stage.browser.sessions.contains_key(&kept));
-    assert!(stage.browser.targets.contains_key(&page), "its page stays, and is nobody's");
+    assert!(stage.browser.targets.contains_key(&page), "its page stays, without an owner");
     let left = stage.mux.resource_counts();
     assert_eq!((left.clients, left.sessions, left.pending, left.targets), (1, 2, 0, 0));
     assert_eq!(stage.mux.pending(), 0);
 }
 
 #[test]
-fn f22_a_page_that_comes_after_its_client_vanished_is_not_shown_to_the_others() {
+fn f22_page_created_after_its_client_vanished_stays_hidden() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -212,15 +212,15 @@ fn f22_a_page_that_comes_after_its_client_vanished_is_not_shown_to_the_others() 
     stage.leave(1);
     assert!(stage.take_inbox(2).is_empty());
     assert!(stage.browser.targets.values().all(|target| target.held_by.is_empty()));
-    assert!(stage.browser.contexts.is_empty(), "nobody was told of the context");
+    assert!(stage.browser.contexts.is_empty(), "no client received the context");
 }
 
 #[test]
-fn f23_a_client_that_leaves_as_its_answer_comes_takes_nothing_from_the_next() {
+fn f23_client_leaving_before_its_response_affects_no_other() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 7, "Fake.echo", json!({}));
-    let response = held_answer(&mut stage);
+    let response = held_response(&mut stage);
     stage.leave(1);
     stage.join(2);
     stage.send(2, "", 7, "Fake.echo", json!({}));
@@ -231,7 +231,7 @@ fn f23_a_client_that_leaves_as_its_answer_comes_takes_nothing_from_the_next() {
 }
 
 #[test]
-fn t18_an_answer_on_another_session_is_counted_and_not_passed_on() {
+fn t18_response_on_a_wrong_session_is_counted_and_dropped() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -239,7 +239,7 @@ fn t18_an_answer_on_another_session_is_counted_and_not_passed_on() {
     stage.take_inbox(1);
     stage.take_inbox(2);
     stage.send(1, &one, 7, "Fake.echo", json!({}));
-    let response = held_answer(&mut stage);
+    let response = held_response(&mut stage);
     stage.deliver(&response.replace(&one, &two));
     assert!(stage.take_inbox(1).is_empty() && stage.take_inbox(2).is_empty());
     assert_eq!(stage.mux.counters().responses_misrouted, 1);
@@ -248,12 +248,12 @@ fn t18_an_answer_on_another_session_is_counted_and_not_passed_on() {
 }
 
 #[test]
-fn a_command_on_a_session_the_browser_ended_is_answered_on_that_session() {
+fn command_on_an_ended_session_gets_its_error_on_that_session() {
     let mut stage = Stage::new();
     stage.join(1);
     let session = stage.attach(1, "T-002.");
     stage.take_inbox(1);
-    // The browser has detached it, and we do not know yet.
+    // The browser has detached it, and the mux has not received the event yet.
     stage.browser.detach(&session);
     stage.send(1, &session, 7, "Fake.echo", json!({}));
     let detached = stage.browser.take_frame().unwrap();

@@ -1,4 +1,4 @@
-//! Page settings outlive other clients' coming and going.
+//! Page settings survive when other clients join and leave.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ fn set_media(stage: &mut Stage, client: u64, session: &str, media: &str) {
 }
 
 #[test]
-fn settings_are_sent_again_when_another_session_on_the_page_ends() {
+fn settings_are_repeated_when_another_session_ends() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -29,12 +29,12 @@ fn settings_are_sent_again_when_another_session_on_the_page_ends() {
     stage.take_heard();
     stage.leave(2);
     assert_eq!(stage.take_heard()[1..], repeats);
-    assert!(stage.take_inbox(1).is_empty(), "the answers are nobody's business");
+    assert!(stage.take_inbox(1).is_empty(), "clients do not see the responses");
     assert_eq!(stage.mux.pending(), 0);
 }
 
 #[test]
-fn settings_of_several_sessions_are_sent_again_in_the_order_they_were_made() {
+fn settings_of_several_sessions_are_repeated_in_order() {
     let mut stage = Stage::new();
     for client in [1, 2, 3] {
         stage.join(client);
@@ -52,7 +52,7 @@ fn settings_of_several_sessions_are_sent_again_in_the_order_they_were_made() {
 }
 
 #[test]
-fn what_was_taken_back_or_set_on_another_page_is_not_sent_again() {
+fn cleared_settings_and_other_pages_settings_are_not_repeated() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -68,7 +68,7 @@ fn what_was_taken_back_or_set_on_another_page_is_not_sent_again() {
 }
 
 #[test]
-fn f02_a_crashed_page_is_sent_its_settings_when_it_is_back_and_nothing_waits_meanwhile() {
+fn f02_crashed_page_gets_its_settings_after_reload() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -80,7 +80,7 @@ fn f02_a_crashed_page_is_sent_its_settings_when_it_is_back_and_nothing_waits_mea
     stage.flow();
     stage.take_heard();
     stage.leave(2);
-    assert_eq!(stage.take_methods(), ["Target.detachFromTarget"], "nobody would answer more");
+    assert_eq!(stage.take_methods(), ["Target.detachFromTarget"], "a crashed page would not respond to more");
     assert_eq!(stage.mux.pending(), 0);
     stage.browser.event(&one, "Inspector.targetReloadedAfterCrash", json!({}));
     stage.flow();
@@ -91,7 +91,7 @@ fn f02_a_crashed_page_is_sent_its_settings_when_it_is_back_and_nothing_waits_mea
 }
 
 #[test]
-fn f02_what_the_mux_asked_of_a_page_that_crashes_is_not_waited_for() {
+fn f02_internal_commands_to_a_crashed_page_fail_at_once() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -99,7 +99,7 @@ fn f02_what_the_mux_asked_of_a_page_that_crashes_is_not_waited_for() {
     stage.attach(2, "T-002.");
     set_media(&mut stage, 1, &one, "print");
     let control = stage.control.clone();
-    // The settings are on their way again when the page crashes; the browser answers the rest.
+    // The settings are being repeated when the page crashes; the browser responds to the other commands.
     stage.mux.client_left(tabwire_api::ClientId(2), stage.now);
     stage.settle();
     stage.browser.event(&control, "Target.targetCrashed", json!({"targetId": "T-002.", "status": "crashed"}));

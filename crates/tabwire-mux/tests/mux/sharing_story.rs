@@ -1,4 +1,4 @@
-//! Who is shown what: own, released and shared targets, and everything a client might try on another's.
+//! Visibility: own, released and shared targets, and every way a client may try to reach another's.
 
 use serde_json::{Value, json};
 use tabwire_mux::{OnLoss, Share};
@@ -6,7 +6,7 @@ use tabwire_mux::{OnLoss, Share};
 use crate::stage::Stage;
 
 #[test]
-fn t19_a_client_cannot_see_or_reach_what_is_anothers() {
+fn t19_client_cannot_see_or_reach_another_clients_targets() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -31,7 +31,7 @@ fn t19_a_client_cannot_see_or_reach_what_is_anothers() {
         ("Target.sendMessageToTarget", json!({"sessionId": session, "message": "{}"})),
         ("Target.exposeDevToolsProtocol", json!({"targetId": page})),
     ];
-    // On the root, and on a page's session, which the browser would serve as well.
+    // On the root session, and on a page's session, which the browser would accept as well.
     for on in ["", own.as_str()] {
         for (method, params) in &tries {
             let response = stage.ask(2, on, method, params.clone());
@@ -55,7 +55,7 @@ fn t19_a_client_cannot_see_or_reach_what_is_anothers() {
 }
 
 #[test]
-fn t19_discovery_on_a_page_session_tells_of_own_targets_only() {
+fn t19_discovery_on_a_page_session_lists_own_targets_only() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -69,7 +69,7 @@ fn t19_discovery_on_a_page_session_tells_of_own_targets_only() {
 }
 
 #[test]
-fn t19_whether_another_is_attached_is_not_told() {
+fn t19_attached_field_does_not_reveal_other_clients() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -80,7 +80,7 @@ fn t19_whether_another_is_attached_is_not_told() {
 }
 
 #[test]
-fn a_client_that_shares_all_is_shown_everything() {
+fn client_with_share_all_sees_all_targets() {
     let mut stage = Stage::new();
     stage.join(1);
     let page = stage.create(1);
@@ -95,7 +95,7 @@ fn a_client_that_shares_all_is_shown_everything() {
 }
 
 #[test]
-fn released_targets_are_shown_to_those_who_asked_and_those_who_come_later() {
+fn released_targets_are_visible_to_share_released_and_later_clients() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -118,7 +118,7 @@ fn released_targets_are_shown_to_those_who_asked_and_those_who_come_later() {
 }
 
 #[test]
-fn two_clients_on_one_page_have_sessions_of_their_own() {
+fn two_clients_on_one_page_have_separate_sessions() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);

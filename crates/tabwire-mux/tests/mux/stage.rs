@@ -1,4 +1,4 @@
-//! A stage for told stories: a mux, the fake browser, and clients whose inboxes read as short lines.
+//! The stage for tests: a mux, the fake browser, and clients whose received frames print as short lines.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,15 +16,15 @@ pub(crate) struct Stage {
     pub(crate) browser: FakeBrowser,
     pub(crate) now: Instant,
     pub(crate) inboxes: BTreeMap<u64, Vec<Value>>,
-    /// What was done besides frames: `connected`, `close 2: ...`.
+    /// Outputs besides frames: `connected`, `close 2: ...`.
     pub(crate) notices: Vec<String>,
-    /// The mux's own cdp session.
+    /// The control session.
     pub(crate) control: String,
     next_id: i64,
 }
 
 impl Stage {
-    /// A connected mux over a browser with one page that was there before, `T-002.` in tab `T-001.`.
+    /// A connected mux over a browser with one existing page, `T-002.` in tab `T-001.`.
     pub(crate) fn new() -> Self {
         let mut stage = Self {
             mux: Mux::new(),
@@ -63,7 +63,7 @@ impl Stage {
         self.flow();
     }
 
-    /// Has a context made and a partition live in it; gives the context.
+    /// Creates a context and reserves it for a partition; returns the context.
     pub(crate) fn reserve_context(&mut self, partition: &str) -> String {
         self.mux.create_context(1, None, self.now);
         self.flow();
@@ -83,7 +83,7 @@ impl Stage {
         self.flow();
     }
 
-    /// Opens a tab of nobody's in a partition.
+    /// Opens a tab without an owner in a partition.
     pub(crate) fn open_tab(&mut self, partition: Option<&str>) -> String {
         self.mux.open_tab(2, "", partition.map(PartitionId::new), self.now);
         self.flow();
@@ -91,7 +91,7 @@ impl Stage {
         notices.iter().find_map(|notice| notice.strip_prefix("2: opened ")).expect("a tab").to_owned()
     }
 
-    /// Another daemon takes the browser over: the clients are gone, the pipe was emptied.
+    /// Another daemon takes the browser over: the clients are gone, the pipe is empty.
     pub(crate) fn take_over(&mut self, reserve: impl FnOnce(&mut Mux, Instant)) {
         self.settle();
         for client in std::mem::take(&mut self.inboxes).into_keys() {
@@ -105,7 +105,7 @@ impl Stage {
         self.flow();
     }
 
-    /// The targets a client is shown, tabs included, the browser itself not.
+    /// The targets that a client sees, with tabs and without the browser target.
     pub(crate) fn shown(&mut self, client: u64) -> Vec<String> {
         self.ask(client, "", "Target.setDiscoverTargets", json!({"discover": false}));
         self.take_inbox(client);
@@ -121,7 +121,7 @@ impl Stage {
         self.flow();
     }
 
-    /// Carries out what the mux wants, without letting the browser say anything.
+    /// Carries out the mux's outputs, without delivering frames of the browser.
     pub(crate) fn settle(&mut self) {
         for output in self.mux.take_outputs() {
             match output {
@@ -153,7 +153,7 @@ impl Stage {
         }
     }
 
-    /// Lets everything happen until nothing more does.
+    /// Delivers frames until none are left.
     pub(crate) fn flow(&mut self) {
         self.settle();
         while let Some(frame) = self.browser.take_frame() {
@@ -172,7 +172,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Sends a command as a client; the browser has not answered yet.
+    /// Sends a command as a client; the browser has not responded yet.
     pub(crate) fn send(&mut self, client: u64, session: &str, id: i64, method: &str, mut params: Value) {
         params["tag"] = json!(format!("c{client}-"));
         let mut frame = json!({"id": id, "method": method, "params": params});
@@ -182,20 +182,20 @@ impl Stage {
         self.send_raw(client, &frame.to_string());
     }
 
-    /// Sends a command and gives what came back: the response's result or error.
+    /// Sends a command and returns the response's result or error.
     pub(crate) fn ask(&mut self, client: u64, session: &str, method: &str, params: Value) -> Value {
         self.next_id += 1;
         let id = self.next_id;
         self.send(client, session, id, method, params);
         self.flow();
         let inbox = self.inboxes.get_mut(&client).unwrap();
-        let at = inbox.iter().position(|frame| frame["id"] == id).expect("an answer");
+        let at = inbox.iter().position(|frame| frame["id"] == id).expect("a response");
         let response = inbox.remove(at);
         assert_eq!(response["sessionId"].as_str().unwrap_or_default(), session, "{response}");
         response.get("result").or(response.get("error")).unwrap().clone()
     }
 
-    /// As `ask`, for a text in the result.
+    /// Like `ask`, for a text in the result.
     pub(crate) fn ask_for(&mut self, client: u64, method: &str, params: Value, field: &str) -> String {
         let response = self.ask(client, "", method, params);
         response[field].as_str().unwrap_or_else(|| panic!("{method}: {response}")).to_owned()
@@ -226,12 +226,12 @@ impl Stage {
         self.flow();
     }
 
-    /// Takes the frames a client got.
+    /// Takes the frames that a client received.
     pub(crate) fn take_frames(&mut self, client: u64) -> Vec<Value> {
         std::mem::take(self.inboxes.get_mut(&client).unwrap())
     }
 
-    /// Takes what a client got, one line for each frame.
+    /// Takes the frames that a client received, one line for each.
     pub(crate) fn take_inbox(&mut self, client: u64) -> Vec<String> {
         self.take_frames(client).iter().map(line).collect()
     }
@@ -240,13 +240,13 @@ impl Stage {
         std::mem::take(&mut self.notices)
     }
 
-    /// Takes the commands the browser heard, as `method session`.
+    /// Takes the commands that the browser received, as `method session`.
     pub(crate) fn take_heard(&mut self) -> Vec<String> {
         let heard = std::mem::take(&mut self.browser.heard);
         heard.into_iter().map(|(_, heard)| format!("{} {}", heard.method, heard.session)).collect()
     }
 
-    /// Takes what the browser heard without its session.
+    /// Takes the methods that the browser received.
     pub(crate) fn take_methods(&mut self) -> Vec<String> {
         let heard = std::mem::take(&mut self.browser.heard);
         heard.into_iter().map(|(_, heard)| heard.method).collect()

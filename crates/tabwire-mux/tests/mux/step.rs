@@ -1,8 +1,8 @@
-//! What can happen in a generated story. Small numbers pick from what exists at that moment.
+//! The steps of a generated story. Small numbers select from the existing clients, sessions and targets.
 
 use proptest::prelude::*;
 
-/// One thing that happens.
+/// One step.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Join {
@@ -24,11 +24,11 @@ pub(crate) enum Step {
         kind: u8,
     },
     UserOpens,
-    /// The control opens a tab for a partition, or for none.
-    HouseOpens {
+    /// The control session opens a tab for a partition, or for none.
+    ControlOpens {
         partition: u8,
     },
-    /// A partition gets its place, or the same one again.
+    /// A partition is reserved, possibly again.
     Reserve {
         partition: u8,
     },
@@ -66,7 +66,7 @@ pub(crate) enum Step {
     LongTick,
 }
 
-/// What a client asks for.
+/// A client's command.
 #[derive(Clone, Debug)]
 pub(crate) enum Ask {
     Echo,
@@ -110,12 +110,12 @@ fn ask() -> impl Strategy<Value = Ask> {
     ]
 }
 
-/// Any step, the ordinary ones more often.
+/// Any step; the common ones more often.
 pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (any::<u8>(), any::<bool>(), any::<u8>())
             .prop_map(|(share, keeps, partition)| Step::Join { share, keeps, partition }),
-        3 => any::<u8>().prop_map(|partition| Step::HouseOpens { partition }),
+        3 => any::<u8>().prop_map(|partition| Step::ControlOpens { partition }),
         3 => any::<u8>().prop_map(|partition| Step::Reserve { partition }),
         1 => any::<u8>().prop_map(|partition| Step::EndPartition { partition }),
         1 => Just(Step::TakeOver),

@@ -1,4 +1,4 @@
-//! Targets come and go: auto-attach, popups, tabs, held pages.
+//! Targets are created and destroyed: auto-attach, popups, tabs, paused pages.
 
 use serde_json::json;
 use tabwire_mux::{OnLoss, Share};
@@ -7,7 +7,7 @@ use crate::fake_browser::DEFAULT_CONTEXT;
 use crate::stage::Stage;
 
 #[test]
-fn a_playwright_client_hears_of_its_page_before_the_answers() {
+fn playwright_client_receives_its_page_before_the_responses() {
     let mut stage = Stage::new();
     stage.join(1);
     let params = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
@@ -27,7 +27,7 @@ fn a_playwright_client_hears_of_its_page_before_the_answers() {
 }
 
 #[test]
-fn f11_a_hidden_page_is_let_run_at_once() {
+fn f11_hidden_page_is_resumed_at_once() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -39,7 +39,7 @@ fn f11_a_hidden_page_is_let_run_at_once() {
 }
 
 #[test]
-fn f11_a_page_whose_client_never_lets_it_run_is_let_run_by_the_deadline() {
+fn f11_deadline_resumes_a_page_that_its_client_never_resumes() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.auto_attach(1);
@@ -53,7 +53,7 @@ fn f11_a_page_whose_client_never_lets_it_run_is_let_run_by_the_deadline() {
 }
 
 #[test]
-fn f11_a_page_whose_client_leaves_or_changes_its_mind_is_let_run() {
+fn f11_page_is_resumed_when_its_client_leaves_or_stops_attaching() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.auto_attach(1);
@@ -68,7 +68,7 @@ fn f11_a_page_whose_client_leaves_or_changes_its_mind_is_let_run() {
 }
 
 #[test]
-fn two_clients_that_wait_for_a_page_both_have_to_let_it_run() {
+fn page_waits_until_both_clients_resume_it() {
     let mut stage = Stage::new();
     for client in [1, 2] {
         stage.join_with(client, Share::All, OnLoss::Close);
@@ -86,20 +86,21 @@ fn two_clients_that_wait_for_a_page_both_have_to_let_it_run() {
 }
 
 #[test]
-fn a_puppeteer_client_reaches_its_page_through_the_tab() {
+fn puppeteer_client_reaches_its_page_through_the_tab() {
     let mut stage = Stage::new();
     stage.join(1);
     let filter = json!([{"type": "page", "exclude": true}, {}]);
-    let wish = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter});
-    stage.ask(1, "", "Target.setAutoAttach", wish.clone());
+    let options =
+        json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter});
+    stage.ask(1, "", "Target.setAutoAttach", options.clone());
     assert_eq!(stage.take_inbox(1), ["attachedToTarget tab T-001."]);
     let page = stage.create(1);
     let frames = stage.take_frames(1);
     assert_eq!((frames.len(), &frames[0]["params"]["targetInfo"]["type"]), (1, &json!("tab")));
     let tab = frames[0]["params"]["sessionId"].as_str().unwrap().to_owned();
-    let mut wish = wish;
-    wish["filter"] = json!([{}]);
-    stage.ask(1, &tab, "Target.setAutoAttach", wish);
+    let mut options = options;
+    options["filter"] = json!([{}]);
+    stage.ask(1, &tab, "Target.setAutoAttach", options);
     let frames = stage.take_frames(1);
     assert_eq!(frames[0]["params"]["targetInfo"]["targetId"], page.as_str());
     assert_eq!(frames[0]["sessionId"], tab.as_str());
@@ -111,7 +112,7 @@ fn a_puppeteer_client_reaches_its_page_through_the_tab() {
 }
 
 #[test]
-fn a_popup_and_its_popup_are_their_openers_clients() {
+fn popup_and_its_popup_have_the_openers_owner() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -132,7 +133,7 @@ fn a_popup_and_its_popup_are_their_openers_clients() {
 }
 
 #[test]
-fn a_popup_opened_before_its_opener_has_an_owner_follows_it() {
+fn popup_waits_for_the_owner_of_its_opener() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -140,7 +141,7 @@ fn a_popup_opened_before_its_opener_has_an_owner_follows_it() {
     stage.take_inbox(2);
     stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
     let page = stage.browser.targets.keys().last().unwrap().clone();
-    // The page is let run by its deadline and opens a popup while the browser still owes the response.
+    // The deadline resumes the page, and it opens a popup while the browser's response is still pending.
     let control = stage.browser.sessions.keys().next().unwrap().clone();
     let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some(&page), None);
     while let Some(frame) = stage.browser.take_from(&control) {
@@ -152,7 +153,7 @@ fn a_popup_opened_before_its_opener_has_an_owner_follows_it() {
 }
 
 #[test]
-fn a_popup_without_an_opener_that_is_known_is_kept_from_strangers() {
+fn popup_with_an_unknown_opener_is_hidden_from_other_clients() {
     let mut stage = Stage::new();
     for client in [1, 2, 3] {
         let share = if client == 3 { Share::Released } else { Share::Own };
@@ -169,7 +170,7 @@ fn a_popup_without_an_opener_that_is_known_is_kept_from_strangers() {
 }
 
 #[test]
-fn a_page_the_user_opens_is_shown_to_all() {
+fn page_opened_by_the_user_is_visible_to_all() {
     let mut stage = Stage::new();
     for client in [1, 2] {
         stage.join(client);
@@ -177,7 +178,7 @@ fn a_page_the_user_opens_is_shown_to_all() {
         stage.take_inbox(client);
     }
     let page = stage.browser.open("page", DEFAULT_CONTEXT, None, None);
-    stage.browser.retitle(&page, "news");
+    stage.browser.retitle(&page, "title");
     stage.flow();
     for client in [1, 2] {
         assert_eq!(
@@ -191,13 +192,13 @@ fn a_page_the_user_opens_is_shown_to_all() {
 }
 
 #[test]
-fn a_page_the_user_opens_while_a_client_creates_one_is_shown_once_that_is_answered() {
+fn user_page_opened_during_create_target_appears_after_the_response() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
     stage.discover(2);
     stage.take_inbox(2);
-    // Both pages are announced before the response, and nothing tells them apart.
+    // Both pages are announced before the response, and no field distinguishes them.
     let users = stage.browser.open("page", DEFAULT_CONTEXT, None, None);
     stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
     stage.flow();
@@ -206,7 +207,7 @@ fn a_page_the_user_opens_while_a_client_creates_one_is_shown_once_that_is_answer
 }
 
 #[test]
-fn a_worker_is_its_clients_when_that_client_alone_has_its_origin() {
+fn worker_belongs_to_the_only_client_with_its_origin() {
     let mut stage = Stage::new();
     for client in [1, 2] {
         stage.join(client);
@@ -232,7 +233,7 @@ fn a_worker_is_its_clients_when_that_client_alone_has_its_origin() {
 }
 
 #[test]
-fn a_frame_is_shown_to_the_client_that_reaches_it_through_its_page() {
+fn frame_is_visible_to_the_client_that_reaches_it_through_its_page() {
     let mut stage = Stage::new();
     for client in [1, 2] {
         stage.join(client);
@@ -260,13 +261,13 @@ fn a_frame_is_shown_to_the_client_that_reaches_it_through_its_page() {
 }
 
 #[test]
-fn f02_what_was_asked_of_a_crashed_page_is_answered_and_others_go_on() {
+fn f02_pending_commands_of_a_crashed_page_fail_and_others_continue() {
     let mut stage = Stage::new();
     stage.join(1);
     let (first, second) = (stage.create(1), stage.create(1));
     let (crashes, lives) = (stage.attach(1, &first), stage.attach(1, &second));
     stage.take_inbox(1);
-    // The browser has answered neither when the first page crashes.
+    // The browser has responded to neither command when the first page crashes.
     stage.send(1, &crashes, 7, "Fake.echo", json!({}));
     stage.send(1, &lives, 8, "Fake.echo", json!({}));
     let control = stage.control.clone();
@@ -280,7 +281,7 @@ fn f02_what_was_asked_of_a_crashed_page_is_answered_and_others_go_on() {
 }
 
 #[test]
-fn a_tab_of_nobodys_is_opened_and_shown_to_everyone() {
+fn unowned_tab_is_opened_and_visible_to_all() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -288,7 +289,7 @@ fn a_tab_of_nobodys_is_opened_and_shown_to_everyone() {
     stage.discover(2);
     stage.take_inbox(1);
     stage.take_inbox(2);
-    // A client creates a page of its own at the same moment.
+    // A client creates its own page at the same moment.
     stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
     stage.mux.open_tab(5, "about:blank", None, stage.now);
     stage.flow();

@@ -15,7 +15,7 @@ fn policy(text: &str) -> Policy {
 }
 
 #[test]
-fn what_is_refused_names_the_command_that_would_allow_it() {
+fn refusals_name_the_command_that_would_allow_them() {
     let policy = Policy::default();
     for (url, capability, command) in [
         ("https://example.org/a?token=canary", Capability::Read, "tabwire allow https://example.org"),
@@ -33,17 +33,14 @@ fn what_is_refused_names_the_command_that_would_allow_it() {
             panic!("{url} is asked about");
         };
         assert_eq!((remedy.as_str(), wait), (command, ApprovalWait::IfApproverConnected));
-        assert!(!why.contains("canary"), "a path or query is not label: {why}");
+        assert!(!why.contains("canary"), "the reason has no path or query: {why}");
         // The command has the stated effect.
         let mut granted = policy.clone();
         let capabilities = Capabilities::NONE.with(capability);
         let kind = EntryKind::Grant { capabilities, term: GrantTerm::Always };
         granted.grants.add(site, kind, 0, "a test").expect("room");
         assert!(ask(&granted, &read, capability, None, 0).is_allowed());
-        assert!(
-            ask(&granted, &read, Capability::Read, None, 0).is_allowed(),
-            "reading comes with everything"
-        );
+        assert!(ask(&granted, &read, Capability::Read, None, 0).is_allowed(), "every grant includes reading");
     }
 }
 
@@ -91,7 +88,7 @@ fn rules_of_the_file_allow_ask_and_deny() {
 }
 
 #[test]
-fn a_pass_holds_for_its_session_what_it_is_for_and_reading() {
+fn an_approval_covers_its_session_capability_and_reading() {
     let mut policy = Policy::default();
     let site = Site::parse("https://a.test").expect("a site");
     let pass = Approval { number: 1, site, capability: Capability::Act, session: "s".to_owned() };
@@ -137,7 +134,7 @@ fn t19_only_a_grant_for_every_site_reaches_the_browser_as_a_whole() {
 }
 
 #[test]
-fn h2_methods_are_known_by_what_they_touch_and_unknown_ones_are_refused() {
+fn h2_methods_have_their_reach_and_unknown_ones_are_refused() {
     for (method, reach, effect) in [
         ("Runtime.evaluate", Reach::Frame, Effect::Changes),
         ("DOM.getDocument", Reach::Document, Effect::Reads),
@@ -169,7 +166,7 @@ fn h2_methods_are_known_by_what_they_touch_and_unknown_ones_are_refused() {
 }
 
 #[test]
-fn t21_a_name_is_judged_by_where_it_leads_too() {
+fn t21_a_host_name_is_judged_by_its_address_too() {
     let grants = |patterns: &[&str]| {
         let mut policy = Policy::default();
         for pattern in patterns {
@@ -179,9 +176,9 @@ fn t21_a_name_is_judged_by_where_it_leads_too() {
         policy
     };
     let named = PageUrl::parse("http://name.test:8080/x");
-    let there = |url: &str| named.reached_at(url.parse().expect("an url"));
+    let there = |url: &str| named.reached_at(url.parse().expect("an address"));
     for public in ["93.184.216.34", "2606:2800:220:1::1"] {
-        assert_eq!(there(public), None, "what is on the internet is judged by its name");
+        assert_eq!(there(public), None, "a public address is judged by its name");
     }
     for private in [
         "10.0.0.8",
@@ -196,7 +193,7 @@ fn t21_a_name_is_judged_by_where_it_leads_too() {
         "::ffff:10.0.0.8",
         "64:ff9b::a00:8",
     ] {
-        let reached = there(private).expect("somewhere else than the internet");
+        let reached = there(private).expect("a private address");
         for patterns in [&["*"][..], &["http://name.test:8080"], &["http://*.test:8080", "*"]] {
             let decision = ask(&grants(patterns), &reached, Capability::Read, None, 0);
             assert!(!decision.is_allowed(), "{private} with {patterns:?}");
@@ -225,12 +222,12 @@ fn t21_a_name_is_judged_by_where_it_leads_too() {
     }
     // Names that are special themselves are judged once.
     let local = PageUrl::parse("http://a.localhost:8080/");
-    assert_eq!(local.reached_at("127.0.0.1".parse().expect("an url")), None);
-    assert!(local.reached_at("10.0.0.8".parse().expect("an url")).is_some());
+    assert_eq!(local.reached_at("127.0.0.1".parse().expect("an address")), None);
+    assert!(local.reached_at("10.0.0.8".parse().expect("an address")).is_some());
 }
 
 #[test]
-fn a_cookie_is_judged_by_its_host_whatever_the_scheme_and_port() {
+fn a_cookie_is_judged_by_its_host_for_any_scheme_and_port() {
     let mut policy = Policy::default();
     let grant = EntryKind::Grant { capabilities: Capabilities::EVERYTHING, term: GrantTerm::Always };
     for site in ["*", "http://127.0.0.1:8080"] {

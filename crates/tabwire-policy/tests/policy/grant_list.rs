@@ -18,13 +18,13 @@ fn sample() -> GrantList {
 }
 
 #[test]
-fn a_ledger_reads_back_as_it_was_written() {
+fn a_grant_list_round_trips() {
     let grants = sample();
     assert_eq!(GrantList::from_json(&grants.to_json()), Ok(grants));
 }
 
 #[test]
-fn t24_a_ledger_that_says_anything_else_is_not_read() {
+fn t24_an_invalid_grant_list_is_rejected() {
     let text = sample().to_json();
     for (from, to) in [
         ("\"act\"", "\"fly\""),
@@ -43,7 +43,7 @@ fn t24_a_ledger_that_says_anything_else_is_not_read() {
 }
 
 #[test]
-fn entries_go_by_id_by_site_by_time_and_with_their_session() {
+fn entries_are_removed_by_id_site_expiry_and_session() {
     let mut grants = sample();
     assert_eq!(grants.revoke("g1").len(), 1);
     assert_eq!(grants.revoke("https://b.test/app").len(), 1);

@@ -3,7 +3,7 @@
 use tabwire_policy::{PolicyFile, Unlisted};
 
 #[test]
-fn a_file_says_what_is_allowed_asked_and_denied() {
+fn a_policy_file_allows_asks_and_denies() {
     let file = PolicyFile::parse(
         "unlisted = \"deny\"\n\n[[rule]]\nsite = \"https://*.example.org/app\"\nallow = [\"read\", \"act\"]\n\
          ask = [\"eval\"]\n\n# The bank.\n[[rule]]\nsite = \"bank.example\"\ndeny = [\"all\"]\n",
@@ -17,7 +17,7 @@ fn a_file_says_what_is_allowed_asked_and_denied() {
 }
 
 #[test]
-fn t24_what_is_not_understood_is_told_with_its_line() {
+fn t24_an_invalid_policy_is_reported_with_its_line() {
     for (text, line, word) in [
         ("unlisted = \"maybe\"", 1, "maybe"),
         ("\nallowed = 1", 2, "allowed"),

@@ -26,7 +26,7 @@ fn hosts() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn t23_the_site_of_an_address_means_that_address_and_reads_back(
+    fn t23_the_site_of_a_url_covers_it_and_round_trips(
         scheme in "https?", host in hosts(), port in prop::option::of(1u16..), path in "[a-z/.%0-9]{0,8}",
     ) {
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
@@ -53,7 +53,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_as_a_site_is_written_the_same(text in "[a-z*:/.@0-9\\[\\]-]{1,24}") {
+    fn a_parsed_site_round_trips(text in "[a-z*:/.@0-9\\[\\]-]{1,24}") {
         for site in [Site::parse(&text), Site::parse_denied(&text)].into_iter().flatten() {
             prop_assert_eq!(Site::parse(&site.to_string()), Ok(site.clone()), "{} as {}", text, site);
         }

@@ -144,7 +144,7 @@ fn decide(policy: &Policy, url: &str, profile: Profile) -> Decision {
 }
 
 #[test]
-fn t20_t21_t23_every_address_of_the_corpus_counts_as_browsers_read_it() {
+fn t20_t21_t23_every_url_of_the_corpus_is_judged_as_browsers_parse_it() {
     assert!(CORPUS.len() >= 60);
     let policies = [(Own, granted(&[OWN])), (Below, granted(&[BELOW])), (Folder, granted(&[FOLDER]))];
     let nothing = granted(&[]);

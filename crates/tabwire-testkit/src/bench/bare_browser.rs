@@ -1,4 +1,4 @@
-//! A browser without Tabwire, for comparison: Chromium with a debugging port, ended on drop.
+//! A browser without Tabwire, for comparison: Chromium with a debugging port. Ends it on drop.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ pub struct BareBrowser {
     profile: tempfile::TempDir,
 }
 
-/// The flags Tabwire itself gives a headless browser (`launch_spec.rs` has them), so that both are alike.
+/// The flags of a headless browser of Tabwire (from `tabwire-browser/src/launch/spec.rs`), for a fair comparison.
 pub const FLAGS: &[&str] = &[
     "--no-first-run",
     "--no-default-browser-check",
@@ -33,7 +33,7 @@ pub const FLAGS: &[&str] = &[
     "--no-sandbox",
 ];
 
-/// Nothing guesses at forms or offers to keep passwords.
+/// Autofill and the password manager are off.
 const PREFERENCES: &str = concat!(
     r#"{"autofill":{"enabled":false,"profile_enabled":false,"credit_card_enabled":false},"#,
     r#""credentials_enable_service":false,"profile":{"password_manager_enabled":false}}"#
@@ -43,20 +43,20 @@ impl BareBrowser {
     /// Starts the browser.
     ///
     /// # Panics
-    /// When it cannot be started; a bench has no use for going on.
+    /// When it cannot be started.
     #[must_use]
     pub fn start(executable: &Path) -> Self {
         Self::start_with(executable, |_| Vec::new())
     }
 
-    /// Starts the browser on a profile that was prepared for it, with more arguments.
+    /// Starts the browser on a profile that `prepare` fills, with the arguments that it returns.
     ///
     /// # Panics
     /// When it cannot be started.
     #[must_use]
     pub fn start_with(executable: &Path, prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
         let profile = tempfile::tempdir().expect("a directory");
-        // As a throw-away profile of ours begins.
+        // The same preferences as in a temporary profile of Tabwire.
         let own = profile.path().join("Default");
         std::fs::create_dir(&own)
             .and_then(|()| std::fs::write(own.join("Preferences"), PREFERENCES))
@@ -75,7 +75,7 @@ impl BareBrowser {
         Self { child, profile }
     }
 
-    /// The browser's websocket, once it has one.
+    /// Waits for the browser's websocket URL.
     ///
     /// # Panics
     /// When it opens no port in time.

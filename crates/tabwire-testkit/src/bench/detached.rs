@@ -1,12 +1,12 @@
-//! Programs in a session of their own, as Playwright and Puppeteer start browsers.
+//! Starts programs in their own session, as Playwright and Puppeteer start browsers.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// A command that starts a program in a session of its own.
+/// A command that starts a program in its own session.
 ///
-/// Linux gives every session its own share of the processors, so a browser in the session of whoever measures answers
-/// in other times than the one people have.
+/// Linux shares the processors between sessions (autogroup), so a browser in the benchmark's session would have other
+/// response times than a user's browser.
 #[must_use]
 pub fn detached(program: impl AsRef<OsStr>) -> Command {
     if !cfg!(target_os = "linux") {

@@ -1,4 +1,4 @@
-//! An MCP client over a process's stdin and stdout that measures how long its calls take. Ended on drop.
+//! An MCP client over a process's stdin and stdout that measures its calls. Ends the process on drop.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -16,7 +16,7 @@ pub struct McpClient {
 }
 
 impl McpClient {
-    /// Starts a server and greets it.
+    /// Starts a server and initializes the connection.
     ///
     /// # Panics
     /// When it does not respond.
@@ -36,7 +36,7 @@ impl McpClient {
             "clientInfo": {"name": "bench", "version": "1"},
         });
         client.ask("initialize", &hello);
-        client.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         client
     }
 
@@ -46,21 +46,21 @@ impl McpClient {
         self.process.id()
     }
 
-    fn tell(&mut self, message: &Value) {
+    fn send(&mut self, message: &Value) {
         self.stdin.write_all(format!("{message}\n").as_bytes()).expect("it reads");
     }
 
-    /// Asks and waits for the response.
+    /// Sends a request and waits for the response.
     ///
     /// # Panics
-    /// When none comes.
+    /// When the server ends.
     pub fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let message = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
-        self.tell(&message);
+        self.send(&message);
         loop {
             let mut line = String::new();
-            assert!(self.stdout.read_line(&mut line).expect("it answers") > 0, "it ended");
+            assert!(self.stdout.read_line(&mut line).expect("it responds") > 0, "it ended");
             let response: Value = serde_json::from_str(&line).expect("a message");
             if response["id"] == self.next {
                 return response;
@@ -68,7 +68,7 @@ impl McpClient {
         }
     }
 
-    /// Calls a tool and gives the time it took.
+    /// Calls a tool and returns the duration.
     ///
     /// # Panics
     /// When the tool fails.
@@ -76,7 +76,7 @@ impl McpClient {
         self.call_for_text(tool, arguments).0
     }
 
-    /// Calls a tool and gives the time it took and the text it answered.
+    /// Calls a tool and returns the duration and the text of the result.
     ///
     /// # Panics
     /// When the tool fails.

@@ -1,4 +1,4 @@
-//! Other MCP servers for browsers, where they are installed (`npm ci` in `benches/peers`). Ended on drop.
+//! Other MCP servers for browsers, if they are installed (`npm ci` in `benches/peers`). Ends them on drop.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,12 +23,12 @@ pub enum McpOperation {
     Click,
 }
 
-/// One server with a browser of its own.
+/// One server with its own browser.
 #[derive(Debug)]
 pub struct McpPeer {
     name: &'static str,
     client: McpClient,
-    /// How chrome-devtools-mcp calls the page and the button.
+    /// The ids of the page and the button in chrome-devtools-mcp.
     page: u64,
     button: String,
     _home: tempfile::TempDir,
@@ -40,10 +40,10 @@ const PLAYWRIGHT: &str = "playwright-mcp";
 const DEVTOOLS: &str = "chrome-devtools-mcp";
 
 impl McpPeer {
-    /// All that are installed below `benches/peers`, started, with this page open.
+    /// Starts all servers that are installed below `benches/peers`, with this page open.
     ///
     /// # Panics
-    /// When one that is installed does not work.
+    /// When an installed server does not work.
     #[must_use]
     pub fn start_all(benches: &Path, browser: &Path, url: &str) -> Vec<Self> {
         let modules = benches.join("peers/node_modules");
@@ -78,7 +78,7 @@ impl McpPeer {
         Self { name, client, page: 0, button: String::new(), _home: home, _program: program }
     }
 
-    /// What it is called.
+    /// The server's name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -107,18 +107,18 @@ impl McpPeer {
         }
     }
 
-    /// Does it once and gives the time; none when the server has no tool for it.
+    /// Runs the operation once and returns its duration; `None` if the server has no tool for it.
     ///
     /// # Panics
     /// When the tool fails.
-    pub fn time(&mut self, deed: McpOperation) -> Option<Duration> {
-        let (tool, arguments) = self.tool(deed)?;
+    pub fn time(&mut self, operation: McpOperation) -> Option<Duration> {
+        let (tool, arguments) = self.tool(operation)?;
         Some(self.client.call(tool, &arguments))
     }
 
-    fn tool(&self, deed: McpOperation) -> Option<(&'static str, Value)> {
+    fn tool(&self, operation: McpOperation) -> Option<(&'static str, Value)> {
         let (page, uid) = (self.page, &self.button);
-        Some(match (self.name, deed) {
+        Some(match (self.name, operation) {
             (AGENT_BROWSER, McpOperation::Eval) => ("agent_browser_eval", json!({"script": "1"})),
             (AGENT_BROWSER, McpOperation::GetText) => ("agent_browser_get_text", json!({"selector": "body"})),
             (AGENT_BROWSER, McpOperation::Snapshot) => ("agent_browser_snapshot", json!({})),
@@ -138,7 +138,7 @@ impl McpPeer {
     }
 }
 
-/// A server that Node runs, without a window and with a profile of its own.
+/// A server on Node.js with a headless browser and its own profile.
 fn of_node(name: &str, script: &PathBuf, home: &Path, browser: &Path) -> Command {
     let mut command = Command::new("node");
     command.arg(script).args(["--headless", "--isolated"]).env("HOME", home).current_dir(home);

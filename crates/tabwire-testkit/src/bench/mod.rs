@@ -1,4 +1,4 @@
-//! Ground the benches stand on: timing, a bare browser, and a world of Tabwire's own. Prints nothing itself.
+//! Helpers for the benchmarks: timing, a browser without Tabwire, and an isolated Tabwire.
 
 mod bare_browser;
 mod detached;

@@ -1,11 +1,11 @@
-//! agent-browser for comparison, where it is installed (`npm ci` in `benches/peers`). Ended on drop.
+//! agent-browser for comparison, if it is installed (`npm ci` in `benches/peers`). Ends it on drop.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::bare_browser::FLAGS;
 
-/// agent-browser with a home of its own.
+/// agent-browser with its own home directory.
 #[derive(Debug)]
 pub struct Peer {
     program: PathBuf,
@@ -14,7 +14,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The peer below `benches/peers`, driving this browser; none when it is not installed.
+    /// The peer below `benches/peers`, with this browser; `None` if it is not installed.
     #[must_use]
     pub fn find(benches: &Path, browser: &Path) -> Option<Self> {
         let root = benches.join("peers/node_modules/agent-browser/bin");
@@ -40,7 +40,7 @@ impl Peer {
         command
     }
 
-    /// What a command of the peer prints.
+    /// The output of a command of the peer.
     ///
     /// # Panics
     /// When it fails.
@@ -52,8 +52,8 @@ impl Peer {
     }
 }
 
-/// The flags as the peer takes them: apart by commas, so that of several features it can only be given one. The last
-/// is the one that takes time.
+/// The flags in the peer's format. They are separated by commas, so that only one of several features can be passed:
+/// the last one, which costs the most time.
 fn flags() -> String {
     let one = |flag: &&str| match (flag.split_once('='), flag.rsplit_once(',')) {
         (Some((name, _)), Some((_, last))) => format!("{name}={last}"),

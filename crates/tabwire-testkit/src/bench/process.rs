@@ -1,10 +1,10 @@
-//! Whole processes and how long they take, from start to end.
+//! Measures processes from start to end.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Runs a command to its end and gives the time it took.
+/// Runs a command and returns its duration.
 ///
 /// # Panics
 /// When it cannot be run or fails.
@@ -18,7 +18,7 @@ pub fn timed(mut command: Command) -> Duration {
     taken
 }
 
-/// A Rust program that does nothing, built like ours.
+/// A Rust program that does nothing, built with the same options as Tabwire.
 ///
 /// # Panics
 /// When it cannot be built.

@@ -1,8 +1,8 @@
-//! Timings of one thing, and how they are compared.
+//! Timings of one operation, and their statistics.
 
 use std::time::Duration;
 
-/// Timings of one thing.
+/// Timings of one operation.
 #[derive(Debug, Default)]
 pub struct Sample(Vec<Duration>);
 
@@ -12,7 +12,7 @@ impl Sample {
         self.0.push(taken);
     }
 
-    /// The timing below which this share of all lies.
+    /// A quantile of the timings.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Duration {
         let mut sorted = self.0.clone();
@@ -27,13 +27,13 @@ impl Sample {
         sorted.get(at).copied().unwrap_or_default()
     }
 
-    /// The timing in the middle.
+    /// The median.
     #[must_use]
     pub fn median(&self) -> Duration {
         self.quantile(0.5)
     }
 
-    /// The timing that one in a hundred exceeds.
+    /// The 99th percentile.
     #[must_use]
     pub fn p99(&self) -> Duration {
         self.quantile(0.99)

@@ -1,4 +1,4 @@
-//! A Tabwire of its own: a home directory, the built program, ended on drop.
+//! An isolated Tabwire: a home directory and the built program. Stops its daemon on drop.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -13,23 +13,23 @@ pub struct TabwireWorld {
 }
 
 impl TabwireWorld {
-    /// A fresh world for this program.
+    /// A new home directory for this program.
     ///
     /// # Panics
-    /// When no directory can be made.
+    /// When the directory cannot be created.
     #[must_use]
     pub fn new(program: &str) -> Self {
         let home = tempfile::Builder::new().prefix("tw").tempdir_in("/tmp").expect("a directory");
         Self { program: PathBuf::from(program), home }
     }
 
-    /// A command of this world, not run yet.
+    /// A command with this home directory, not run yet.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         self.prepare(Command::new(&self.program), arguments)
     }
 
-    /// A command in a session of its own, as launchers start browsers.
+    /// A command in its own session, as launchers start browsers.
     #[must_use]
     pub fn detached_command(&self, arguments: &[&str]) -> Command {
         self.prepare(detached(&self.program), arguments)
@@ -40,7 +40,7 @@ impl TabwireWorld {
         command
     }
 
-    /// Runs a command to its end.
+    /// Runs a command and waits for its end.
     ///
     /// # Panics
     /// When it fails.
@@ -50,7 +50,7 @@ impl TabwireWorld {
         output
     }
 
-    /// What a command prints.
+    /// The output of a command.
     ///
     /// # Panics
     /// When it fails.
@@ -59,10 +59,10 @@ impl TabwireWorld {
         String::from_utf8_lossy(&self.run(arguments).stdout).trim().to_owned()
     }
 
-    /// The world's status.
+    /// The daemon's status.
     ///
     /// # Panics
-    /// When there is none.
+    /// When the daemon has no status.
     #[must_use]
     pub fn status(&self) -> serde_json::Value {
         serde_json::from_str(&self.text(&["status", "--json"])).expect("a status")

@@ -5,10 +5,10 @@
 //!              [--user-data-dir=DIR] [anything else is ignored, as Chrome does]
 //! ```
 //!
-//! Without a port it speaks on descriptors 3 (in) and 4 (out), which must be pipes. With a port (0 for
-//! any) it says `DevTools listening on ws://...` on stderr and writes `DevToolsActivePort` into the
-//! user data directory, as Chrome does. `TABWIRE_FAKE_BROWSER_SCRIPT` names the script where arguments
-//! cannot. The script's language is in `tabwire_testkit::fake_browser::Script`.
+//! Without a port it uses descriptors 3 (in) and 4 (out), which must be pipes. With a port (0 for
+//! any) it prints `DevTools listening on ws://...` on stderr and writes `DevToolsActivePort` into the
+//! user data directory, as Chrome does. `TABWIRE_FAKE_BROWSER_SCRIPT` can name the script instead of an
+//! argument. The format of scripts is in `tabwire_testkit::fake_browser::Script`.
 
 use std::error::Error;
 use std::io::Write;
@@ -76,7 +76,7 @@ async fn serve(arguments: &Arguments, script: Script) -> Result<(), Failure> {
     let stays = script.has(&Fault::IgnoreClose);
     let browser = FakeBrowser::new(script);
     let Some(port) = arguments.port else {
-        // Opened by name because taking over a bare descriptor number would need unsafe code.
+        // Opened by name, because using a descriptor number would need unsafe code.
         let input = pipe::OpenOptions::new().open_receiver("/dev/fd/3")?;
         let output = pipe::OpenOptions::new().open_sender("/dev/fd/4")?;
         serve_pipe(browser, input, output, stays).await;

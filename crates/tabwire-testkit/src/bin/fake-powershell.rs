@@ -1,7 +1,7 @@
 //! A fake `powershell.exe`. A file injects faults.
 //!
-//! Takes what PowerShell takes up to `-File SCRIPT`, and speaks as the product's own script would. The directory in
-//! `TABWIRE_FAKE_WINDOWS` is its Windows: `fault` there says how it misbehaves, `asked` what it was asked.
+//! Accepts PowerShell's arguments up to `-File SCRIPT`, and implements the protocol of the product's script. The
+//! directory in `TABWIRE_FAKE_WINDOWS` is its Windows: the file `fault` there has the faults, `asked` the requests.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Decides what a fake browser sends for each frame it reads. Pure: no sockets, no clock.
+//! Decides what a fake browser sends for each frame it reads. Does no I/O and uses no clock.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use super::script::{Fault, Script, duration};
 use super::targets::{Address, ConnectionId, Outcome, Targets};
 
-/// One thing to do on a connection, in order.
+/// One step on a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Send a frame with these bytes, valid or not.
     Send(Vec<u8>),
-    /// Send a frame with these bytes after a while, without holding up the rest.
+    /// Send a frame with these bytes after a delay, without delaying other frames.
     SendLater(Duration, Vec<u8>),
     /// Send the first half of a frame, then exit.
     SendHalfAndExit(Vec<u8>),
-    /// Read nothing from anyone for this long.
+    /// Stop reading from all connections for this long.
     StallReads(Duration),
-    /// Exit in good order.
+    /// Exit normally.
     Exit,
 }
 
@@ -30,18 +30,18 @@ pub struct FakeBrowser {
 }
 
 impl FakeBrowser {
-    /// Makes a browser with one blank page that will follow the script.
+    /// Creates a browser with one blank page and a script of faults.
     #[must_use]
     pub fn new(script: Script) -> Self {
         Self { script, targets: Targets::with_one_page() }
     }
 
-    /// Forgets a peer that is gone.
+    /// Removes a disconnected peer.
     pub fn forget(&mut self, connection: ConnectionId) {
         self.targets.forget(connection);
     }
 
-    /// Decides what a new peer gets before it says anything.
+    /// The steps for a new peer, before its first frame.
     pub fn connected(&mut self, connection: ConnectionId) -> Vec<(ConnectionId, Step)> {
         match self.script.take("@connect") {
             Some(fault) => apply_fault(fault, &(connection, None), &json!({"method": "Inspector.connected"})),
@@ -49,7 +49,7 @@ impl FakeBrowser {
         }
     }
 
-    /// Decides what one frame causes; frames that are not CDP cause a protocol error, as in Chrome.
+    /// The steps for one frame. Frames that are not CDP cause a protocol error, as in Chrome.
     pub fn received(&mut self, connection: ConnectionId, frame: &[u8]) -> Vec<(ConnectionId, Step)> {
         let Ok(request) = serde_json::from_slice::<Value>(frame) else {
             let error = json!({"error": {"code": -32700, "message": "JSON: parse error"}});
@@ -101,7 +101,7 @@ impl FakeBrowser {
             "Browser.close" | "Browser.setDownloadBehavior" | "Runtime.runIfWaitingForDebugger" => {
                 Ok(json!({}))
             }
-            // Gives the expression back, so that a caller can tell its own response from another's.
+            // Returns the expression, so that a caller can recognize its own response.
             "Runtime.evaluate" => {
                 Ok(json!({"result": {"type": "string", "value": parameters.get("expression")}}))
             }
@@ -111,7 +111,7 @@ impl FakeBrowser {
     }
 }
 
-/// Applies one fault to the response that an honest browser would have given.
+/// Applies one fault to the normal response.
 fn apply_fault(fault: Fault, from: &Address, response: &Value) -> Vec<(ConnectionId, Step)> {
     let to = from.0;
     let honest = Step::Send(bytes(response));
@@ -176,7 +176,7 @@ mod tests {
     const PEER: ConnectionId = ConnectionId(1);
     const OTHER: ConnectionId = ConnectionId(2);
 
-    /// Feeds one frame and writes what is sent as `peer: text` lines.
+    /// Feeds one frame and returns the sent frames as `peer: text` lines.
     fn say(browser: &mut FakeBrowser, from: ConnectionId, frame: &str) -> Vec<String> {
         browser
             .received(from, frame.as_bytes())
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_made_by_one_peer_is_attached_to_by_a_listening_other() {
+    fn auto_attach_sees_targets_of_other_peers() {
         let mut browser = browser("");
         say(&mut browser, OTHER, r#"{"id":1,"method":"Target.setAutoAttach","params":{"autoAttach":true}}"#);
         let said = say(
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn f18_an_answer_can_be_sent_twice_and_f20_never() {
+    fn f18_response_can_be_sent_twice_and_f20_never() {
         let mut browser = browser(
             "{\"method\":\"Page.enable\",\"do\":\"twice\",\"times\":1}\n{\"method\":\"Page.enable\",\"do\":\"never\"}",
         );
@@ -230,21 +230,21 @@ mod tests {
     }
 
     #[test]
-    fn f46_close_is_answered_and_then_obeyed_or_ignored() {
+    fn f46_close_gets_a_response_and_is_obeyed_or_ignored() {
         let close = r#"{"id":1,"method":"Browser.close"}"#;
         assert_eq!(say(&mut browser(""), PEER, close).last().map(String::as_str), Some("1: Exit"));
         assert_eq!(say(&mut browser("{\"do\":\"ignore_close\"}"), PEER, close).len(), 1);
     }
 
     #[test]
-    fn rubbish_and_unknown_methods_are_protocol_errors() {
+    fn invalid_frames_and_unknown_methods_are_protocol_errors() {
         let mut browser = browser("");
         assert!(say(&mut browser, PEER, "{").iter().all(|line| line.contains("-32700")));
         assert!(say(&mut browser, PEER, r#"{"id":1,"method":"No.such"}"#)[0].contains("wasn't found"));
     }
 
     #[test]
-    fn events_come_before_the_answer_and_carry_the_callers_session() {
+    fn events_precede_the_response_on_the_callers_session() {
         let script = r#"{"method":"Log.enable","do":"events","event":"Log.entryAdded","count":3,"bytes":10}"#;
         let said = say(&mut browser(script), PEER, r#"{"id":1,"method":"Log.enable"}"#);
         assert_eq!(said.len(), 4);

@@ -1,7 +1,7 @@
 //! A fake browser: implements enough CDP to attach to, and injects faults by script.
 //!
 //! The program is `fake-browser`. `script` parses the faults, `targets` holds its targets, `browser` decides what to
-//! send, `transport` carries it over a pipe or websockets.
+//! send, `transport` sends it over a pipe or websockets.
 
 mod browser;
 mod script;

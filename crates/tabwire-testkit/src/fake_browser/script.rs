@@ -16,8 +16,8 @@
 //! {"do":"ignore_terminate"}
 //! ```
 //!
-//! A line holds for every call of its method, or for the first `times` of them. The method
-//! `@connect` stands for a peer that has just connected.
+//! A line applies to every call of its method, or to the first `times` calls. The method
+//! `@connect` means a new connection.
 
 use std::time::Duration;
 
@@ -26,62 +26,62 @@ use serde_json::Value;
 
 use crate::limits;
 
-/// One thing a fake browser does wrong.
+/// A fault of a fake browser.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Fault {
-    /// Does not response, ever.
+    /// Never responds.
     Never,
-    /// Answers twice.
+    /// Responds twice.
     Twice,
-    /// Answers after a while; other calls are answered meanwhile.
+    /// Responds after a delay. Other calls get their responses meanwhile.
     Late {
-        /// How late.
+        /// The delay.
         milliseconds: u64,
     },
-    /// Answers with this result.
+    /// Responds with this result.
     Result {
         /// The result.
         result: Value,
     },
-    /// Answers with this protocol error.
+    /// Responds with this protocol error.
     Error {
-        /// The error's number.
+        /// The error code.
         code: i64,
-        /// The error's sentence.
+        /// The error message.
         message: String,
     },
-    /// Answers on a cdp session the caller does not know.
+    /// Responds on a CDP session that the caller does not have.
     ForeignSession {
-        /// The stranger.
+        /// The id of that session.
         session_id: String,
     },
-    /// Emits events on the caller's cdp session, then answers.
+    /// Emits events on the caller's CDP session, then responds.
     Events {
         /// The events' method.
         event: String,
-        /// How many.
+        /// The number of events.
         count: u32,
-        /// Length of the filler in each.
+        /// Length of the filler in each event.
         bytes: usize,
     },
-    /// Answers with a message of this length.
+    /// Responds with a message of this length.
     Large {
         /// Length of the filler in the result.
         bytes: usize,
     },
-    /// Sends a frame that is not text, then answers.
+    /// Sends a frame that is not UTF-8, then responds.
     InvalidUtf8,
     /// Writes half of the response and exits.
     ExitMidFrame,
-    /// Stops reading for a while, then responds; without a time it never reads again.
+    /// Stops reading for a time, then responds. Without a time it never reads again.
     StallReads {
-        /// How long.
+        /// The time.
         milliseconds: Option<u64>,
     },
-    /// Answers `Browser.close` and stays.
+    /// Responds to `Browser.close` and keeps running.
     IgnoreClose,
-    /// Survives SIGTERM.
+    /// Ignores SIGTERM.
     IgnoreTerminate,
 }
 
@@ -100,14 +100,14 @@ pub struct Script {
 }
 
 impl Script {
-    /// Reads a script; the error names the line.
+    /// Parses a script. An error contains the line number.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut script = Self::default();
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let line =
                 serde_json::from_str::<Line>(line).map_err(|error| format!("line {}: {error}", index + 1))?;
             if line.method.is_none() && !line.fault.is_global() {
-                return Err(format!("line {}: this misdeed needs a method", index + 1));
+                return Err(format!("line {}: this fault needs a method", index + 1));
             }
             if line.fault.scripted_bytes() > limits::SCRIPTED_MESSAGE_BYTES {
                 return Err(format!("line {}: more bytes than a fake browser may make up", index + 1));
@@ -117,7 +117,7 @@ impl Script {
         Ok(script)
     }
 
-    /// Takes the fault that is due for a call of this method, if any.
+    /// Takes the next fault for a call of this method, if any.
     pub(crate) fn take(&mut self, method: &str) -> Option<Fault> {
         let line = self
             .lines
@@ -143,7 +143,7 @@ impl Fault {
         match self {
             Self::Large { bytes } => *bytes,
             Self::Events { count, bytes, .. } => {
-                // Every event has an envelope, so a count alone is bounded too.
+                // Counts an envelope for every event, so that the number of events is bounded too.
                 usize::try_from(*count).unwrap_or(usize::MAX).saturating_mul(bytes.saturating_add(100))
             }
             _ => 0,
@@ -151,7 +151,7 @@ impl Fault {
     }
 }
 
-/// Turns a script's milliseconds into a time; none means for the fake browser's whole life.
+/// The duration of a script's milliseconds. Default: the fake browser's whole life.
 pub(crate) fn duration(milliseconds: Option<u64>) -> Duration {
     milliseconds.map_or(limits::FAKE_BROWSER_LIFE, Duration::from_millis)
 }
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_with_times_holds_that_often_and_the_next_line_follows() {
+    fn line_with_times_applies_that_often_then_the_next() {
         let text =
             "{\"method\":\"A.b\",\"do\":\"never\",\"times\":1}\n\n{\"method\":\"A.b\",\"do\":\"twice\"}";
         let mut script = Script::parse(text).expect("valid");
@@ -172,15 +172,15 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named() {
+    fn invalid_line_is_reported_with_its_number() {
         let error =
-            Script::parse("{\"do\":\"ignore_close\"}\n{\"do\":\"dance\"}").expect_err("unknown misdeed");
+            Script::parse("{\"do\":\"ignore_close\"}\n{\"do\":\"dance\"}").expect_err("unknown fault");
         assert!(error.starts_with("line 2"), "{error}");
         assert!(Script::parse("{\"do\":\"never\"}").is_err());
     }
 
     #[test]
-    fn made_up_messages_are_bounded() {
+    fn generated_messages_are_bounded() {
         let large = r#"{"method":"A.b","do":"large","bytes":99999999999}"#;
         assert!(Script::parse(large).is_err());
         let events = r#"{"method":"A.b","do":"events","event":"A.c","count":4000000000,"bytes":0}"#;

@@ -1,6 +1,4 @@
-//! The targets, contexts and cdp sessions a fake browser pretends to have.
-//!
-//! Answers the `Target` domain.
+//! The targets, contexts and CDP sessions of a fake browser. Implements the `Target` domain.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +11,7 @@ pub struct ConnectionId(pub u64);
 /// The destination of an event: a connection and its CDP session.
 pub(crate) type Address = (ConnectionId, Option<String>);
 
-/// A method's outcome: a result, or a protocol error's sentence.
+/// A method's outcome: a result, or the message of a protocol error.
 pub(crate) type Outcome = Result<Value, String>;
 
 #[derive(Debug)]
@@ -29,13 +27,13 @@ struct Listening {
     waits: bool,
 }
 
-/// Everything the fake browser has open.
+/// The open targets, contexts and CDP sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Targets {
     minted: u64,
     contexts: Vec<String>,
     targets: BTreeMap<String, Target>,
-    /// Attached cdp sessions: the peer, and the target, or none for the browser itself.
+    /// Attached CDP sessions: the peer, and the target; `None` for the browser itself.
     sessions: BTreeMap<String, (ConnectionId, Option<String>)>,
     /// The discovery settings of browser-level sessions.
     listeners: BTreeMap<Address, Listening>,
@@ -50,18 +48,18 @@ impl Targets {
         targets
     }
 
-    /// Forgets a peer and its cdp sessions.
+    /// Removes a peer and its CDP sessions.
     pub(crate) fn forget(&mut self, connection: ConnectionId) {
         self.sessions.retain(|_, (owner, _)| *owner != connection);
         self.listeners.retain(|(owner, _), _| *owner != connection);
     }
 
-    /// Whether this peer has this cdp session.
+    /// Whether this peer has this CDP session.
     pub(crate) fn has_session(&self, connection: ConnectionId, session: &str) -> bool {
         self.sessions.get(session).is_some_and(|(owner, _)| *owner == connection)
     }
 
-    /// Answers one method of the `Target` domain; events to send first are added to `events`.
+    /// Runs one method of the `Target` domain. Adds events to send before the response to `events`.
     pub(crate) fn call(
         &mut self,
         from: &Address,
@@ -229,7 +227,7 @@ impl Targets {
         parameters: &Value,
         events: &mut Vec<(Address, Value)>,
     ) -> Outcome {
-        // Only browser-level sessions see pages; on a page there is nothing to attach to.
+        // Only browser-level sessions attach to pages. The fake pages have no frames or workers to attach to.
         let on_page = from
             .1
             .as_ref()

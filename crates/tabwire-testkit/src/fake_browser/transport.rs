@@ -1,4 +1,4 @@
-//! Carries a fake browser's steps over a pipe or over websockets. Decides nothing itself.
+//! Performs a fake browser's steps over a pipe or over websockets.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,7 +34,7 @@ impl Framing {
     }
 }
 
-/// What a connection's writer does next; frames are already encoded.
+/// A command for a connection's writer. Frames are already encoded.
 #[derive(Debug)]
 enum Outgoing {
     Write(Vec<u8>),
@@ -43,7 +43,7 @@ enum Outgoing {
     Exit,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 struct Hub {
     browser: Mutex<FakeBrowser>,
@@ -64,7 +64,7 @@ impl Hub {
         })
     }
 
-    /// Performs steps in order; a full queue holds the caller, so nothing grows without bound.
+    /// Performs steps in order. Waits while a queue is full, so that memory is bounded.
     async fn perform(&self, steps: Vec<(ConnectionId, Step)>) {
         for (to, step) in steps {
             let outgoing = match step {
@@ -81,7 +81,7 @@ impl Hub {
             };
             let writer = lock(&self.writers).get(&to).cloned();
             if let Some(writer) = writer {
-                // A writer that is gone has a peer that is gone.
+                // Fails only when the peer is gone.
                 let _ = writer.send(outgoing).await;
             }
         }
@@ -98,9 +98,9 @@ impl Hub {
     }
 }
 
-/// Serves one peer on a NUL-framed_pages pipe, as Chrome does on descriptors 3 and 4.
+/// Serves one peer on a pipe with NUL-terminated frames, as Chrome does on descriptors 3 and 4.
 ///
-/// Returns when the browser should exit. `stays` keeps it alive after the peer has hung up.
+/// Returns when the browser should exit. `stays` keeps it running after the peer has disconnected.
 pub async fn serve_pipe(
     browser: FakeBrowser,
     input: impl AsyncRead + Unpin,
@@ -141,7 +141,7 @@ pub async fn serve_websocket(browser: FakeBrowser, listener: TcpListener) -> io:
     }
 }
 
-/// Answers discovery, or upgrades; a peer that breaks off only ends itself.
+/// Responds to HTTP discovery or upgrades the connection. A broken connection ends only itself.
 async fn welcome(hub: Arc<Hub>, connection: ConnectionId, stream: TcpStream, port: u16) {
     let _ = stream.set_nodelay(true);
     let (input, mut output) = stream.into_split();
@@ -199,7 +199,7 @@ async fn read_pipe_frame(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<
     let mut frame = Vec::new();
     let limit = u64::try_from(limits::PEER_FRAME_BYTES).unwrap_or(u64::MAX);
     input.take(limit).read_until(0, &mut frame).await?;
-    // Without its NUL the frame is cut off or too long; either way the peer is done.
+    // A frame without its NUL is truncated or too long. Either way the connection ends.
     Ok((frame.pop() == Some(0)).then_some(frame))
 }
 
@@ -218,7 +218,7 @@ async fn read_websocket_frame(
     }
 }
 
-/// Writes one connection's frames; late ones wait in their own set without holding up the others.
+/// Writes one connection's frames. Delayed frames wait separately and do not delay others.
 async fn write(hub: Arc<Hub>, mut receiver: mpsc::Receiver<Outgoing>, mut output: impl AsyncWrite + Unpin) {
     let mut late: JoinSet<Vec<u8>> = JoinSet::new();
     loop {

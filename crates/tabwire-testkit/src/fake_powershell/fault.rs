@@ -1,25 +1,25 @@
 //! The faults of the fake PowerShell, from a file: one line per command, such as `die find`.
 
-/// One way to apply_fault.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Ends at once.
+    /// Exits immediately.
     Die,
-    /// Says nothing ever after.
+    /// Writes nothing any more.
     Hang,
-    /// Says half a line and ends.
+    /// Writes half a line and exits.
     Half,
     /// Writes an invalid line, then responds.
     Garbage,
-    /// Says so much of it that no response can be waited for.
+    /// Writes so many invalid lines that the response never arrives.
     Flood,
     /// Responds with another id.
-    Stranger,
-    /// Takes its time.
+    WrongId,
+    /// Responds late.
     Slow,
-    /// Says that it is not allowed.
+    /// Responds that access is denied.
     Refuse,
-    /// Speaks an older protocol.
+    /// Reports an older protocol version.
     Old,
 }
 
@@ -35,7 +35,7 @@ impl Fault {
                 "half" => Some(Self::Half),
                 "garbage" => Some(Self::Garbage),
                 "flood" => Some(Self::Flood),
-                "stranger" => Some(Self::Stranger),
+                "stranger" => Some(Self::WrongId),
                 "slow" => Some(Self::Slow),
                 "refuse" => Some(Self::Refuse),
                 "old" => Some(Self::Old),
@@ -50,7 +50,7 @@ mod tests {
     use super::Fault;
 
     #[test]
-    fn a_fault_holds_for_the_thing_that_it_names() {
+    fn fault_applies_to_its_command() {
         let lines = "slow find\ndie launch\nnonsense stop";
         assert_eq!(Fault::find(lines, "find"), Some(Fault::Slow));
         assert_eq!(Fault::find(lines, "launch"), Some(Fault::Die));

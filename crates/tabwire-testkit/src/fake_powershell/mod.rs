@@ -1,6 +1,6 @@
-//! A PowerShell that is none: the Windows side of `tabwire chrome`, with a local Chromium as the Chrome of Windows.
+//! A fake PowerShell: the Windows side of `tabwire chrome`, with a local Chromium as the Chrome on Windows.
 //!
-//! Speaks the protocol of the product's script, and misbehaves as a file says.
+//! Implements the protocol of the product's script, with faults from a file.
 
 mod fault;
 mod relay;
@@ -18,11 +18,11 @@ use tokio::task::JoinSet;
 use self::fault::Fault;
 pub use self::windows::FakeWindows;
 
-/// Where everything that is said goes, one whole line at a time.
+/// The output, written one complete line at a time.
 #[derive(Clone, Debug)]
-pub(crate) struct Mouth(Arc<Mutex<pipe::Sender>>);
+pub(crate) struct LineOutput(Arc<Mutex<pipe::Sender>>);
 
-impl Mouth {
+impl LineOutput {
     pub(crate) async fn say(&self, line: &[u8]) -> io::Result<()> {
         let mut output = self.0.lock().await;
         output.write_all(line).await?;
@@ -34,53 +34,53 @@ impl Mouth {
     }
 }
 
-/// The fake, as long as its input lasts.
+/// The fake program. Runs until its input ends.
 #[derive(Debug)]
 pub struct FakePowershell {
     windows: FakeWindows,
-    mouth: Mouth,
+    output: LineOutput,
     relays: std::collections::BTreeMap<u64, relay::Relay>,
     tasks: JoinSet<()>,
-    /// Browsers without a window that were started here.
+    /// Headless browsers that it started.
     launched: Vec<u32>,
 }
 
 impl FakePowershell {
-    /// A fake on this Windows, which speaks on its standard input and output; both must be pipes.
+    /// Creates the fake with the process's standard input and output, which must be pipes.
     ///
     /// # Errors
-    /// When they are not.
+    /// When they are not pipes.
     pub fn new(windows: FakeWindows) -> io::Result<Self> {
         let output = pipe::OpenOptions::new().open_sender("/dev/fd/1")?;
-        let mouth = Mouth(Arc::new(Mutex::new(output)));
+        let output = LineOutput(Arc::new(Mutex::new(output)));
         Ok(Self {
             windows,
-            mouth,
+            output,
             relays: std::collections::BTreeMap::new(),
             tasks: JoinSet::new(),
             launched: Vec::new(),
         })
     }
 
-    /// Answers until its input ends, then ends the browsers without a window that it started.
+    /// Handles requests until its input ends, then ends the headless browsers that it started.
     ///
     /// # Errors
-    /// When nobody listens any more, or it is told to die.
+    /// When its output is closed, or by the fault `die`.
     pub async fn serve(mut self) -> io::Result<()> {
         match self.windows.fault("start") {
             Some(Fault::Die) => return Err(io::ErrorKind::ConnectionAborted.into()),
             Some(Fault::Hang) => return std::future::pending().await,
-            Some(Fault::Old) => self.mouth.say_json(&json!({"ready": {"protocol": 0}})).await?,
-            Some(Fault::Garbage) => self.mouth.say(b"#< CLIXML\r\nWelcome to Windows!\r\n").await?,
+            Some(Fault::Old) => self.output.say_json(&json!({"ready": {"protocol": 0}})).await?,
+            Some(Fault::Garbage) => self.output.say(b"#< CLIXML\r\nWelcome to Windows!\r\n").await?,
             _ => {}
         }
-        self.mouth.say(b"{\"ready\":{\"protocol\":1,\"powershell\":\"fake\"}}\r\n").await?;
+        self.output.say(b"{\"ready\":{\"protocol\":1,\"powershell\":\"fake\"}}\r\n").await?;
         let input = pipe::OpenOptions::new().open_receiver("/dev/fd/0")?;
         let mut lines = BufReader::new(input).lines();
         while let Some(line) = lines.next_line().await? {
             match line.strip_prefix("{\"relay\":").and_then(|rest| rest.split_once(",\"frame\":")) {
                 Some((number, frame)) => self.forward(number, frame.strip_suffix('}').unwrap_or(frame)).await,
-                None => self.answer(&line).await?,
+                None => self.handle(&line).await?,
             }
         }
         for pid in std::mem::take(&mut self.launched) {
@@ -95,7 +95,7 @@ impl FakePowershell {
         }
     }
 
-    async fn answer(&mut self, line: &str) -> io::Result<()> {
+    async fn handle(&mut self, line: &str) -> io::Result<()> {
         let request: Value = serde_json::from_str(line)?;
         let what = request["do"].as_str().unwrap_or_default().to_owned();
         self.windows.note(line)?;
@@ -104,27 +104,27 @@ impl FakePowershell {
             Some(Fault::Die) => return Err(io::ErrorKind::ConnectionAborted.into()),
             Some(Fault::Hang) => return std::future::pending().await,
             Some(Fault::Half) => {
-                self.mouth.say(format!("{{\"id\":{id},\"resu").as_bytes()).await?;
+                self.output.say(format!("{{\"id\":{id},\"resu").as_bytes()).await?;
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
-            Some(Fault::Garbage) => self.mouth.say("\u{7}gar\"bage}\n{\n\n".as_bytes()).await?,
+            Some(Fault::Garbage) => self.output.say("\u{7}gar\"bage}\n{\n\n".as_bytes()).await?,
             Some(Fault::Flood) => {
                 for _ in 0..1000 {
-                    self.mouth.say(b"garbage\n").await?;
+                    self.output.say(b"garbage\n").await?;
                 }
             }
-            Some(Fault::Stranger) => id = json!(999_999),
+            Some(Fault::WrongId) => id = json!(999_999),
             Some(Fault::Slow) => tokio::time::sleep(std::time::Duration::from_millis(300)).await,
             Some(Fault::Refuse) => {
-                return self.mouth.say_json(&json!({"id": id, "error": "Access is denied"})).await;
+                return self.output.say_json(&json!({"id": id, "error": "Access is denied"})).await;
             }
             Some(Fault::Old) | None => {}
         }
-        let told = match self.carry_out(&what, &request).await {
+        let response = match self.carry_out(&what, &request).await {
             Ok(result) => json!({"id": id, "result": result}),
             Err(error) => json!({"id": id, "error": error.to_string()}),
         };
-        self.mouth.say_json(&told).await
+        self.output.say_json(&response).await
     }
 
     async fn carry_out(&mut self, what: &str, request: &Value) -> io::Result<Value> {
@@ -132,21 +132,21 @@ impl FakePowershell {
             "find" => Ok(json!({"browser": self.windows.find(text(request, "profile")).first()})),
             "port" => self.windows.free_port(request),
             "launch" => {
-                let (told, mut child) = self.windows.launch(request)?;
+                let (launched, mut child) = self.windows.launch(request)?;
                 if request["headless"] == true {
                     self.launched.extend(child.id());
                 }
                 self.tasks.spawn(async move {
                     let _ = child.wait().await;
                 });
-                Ok(told)
+                Ok(launched)
             }
             "version" => Ok(json!({"version": relay::version(number(request, "port")).await})),
             "stop" => Ok(self.windows.stop(request)),
             "open" => {
                 let number = request["relay"].as_u64().unwrap_or_default();
                 let relay =
-                    relay::Relay::open(number, text(request, "url"), self.mouth.clone(), &mut self.tasks)
+                    relay::Relay::open(number, text(request, "url"), self.output.clone(), &mut self.tasks)
                         .await?;
                 self.relays.insert(number, relay);
                 Ok(json!({}))

@@ -1,4 +1,4 @@
-//! A websocket to a browser, as client: its messages become lines, lines become its messages.
+//! A websocket client of a browser. Converts between websocket messages and JSON lines.
 
 use std::io;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::Mouth;
+use super::LineOutput;
 use crate::websocket::{FrameKind, Received, encode, receive};
 
-/// An open websocket; closed when dropped.
+/// An open websocket. Closed when dropped.
 #[derive(Debug)]
 pub(crate) struct Relay {
     output: OwnedWriteHalf,
@@ -26,11 +26,11 @@ impl Drop for Relay {
 }
 
 impl Relay {
-    /// Connects, and says what comes from there in lines from then on.
+    /// Connects, and writes received messages as lines.
     pub(crate) async fn open(
         number: u64,
         url: &str,
-        mouth: Mouth,
+        lines: LineOutput,
         tasks: &mut JoinSet<()>,
     ) -> io::Result<Self> {
         let rest = url.strip_prefix("ws://").ok_or(io::ErrorKind::InvalidInput)?;
@@ -49,18 +49,18 @@ impl Relay {
             return Err(io::Error::other(response.lines().next().unwrap_or_default().to_owned()));
         }
         let reader = tasks.spawn(async move {
-            let _ = read(number, input, &mouth).await;
+            let _ = read(number, input, &lines).await;
         });
         Ok(Self { output, reader })
     }
 
-    /// Sends a message; one that cannot be sent is told by the reader.
+    /// Sends a message. The reader reports a broken connection.
     pub(crate) async fn send(&mut self, frame: &[u8]) {
         let _ = self.output.write_all(&masked(frame)).await;
     }
 }
 
-/// A client's frames carry a mask; with one of zeros they are as a server's otherwise.
+/// A client's frames must have a mask. With a mask of zeros the payload is unchanged.
 fn masked(payload: &[u8]) -> Vec<u8> {
     let mut frame = encode(FrameKind::Text, payload);
     let head = frame.len() - payload.len();
@@ -71,14 +71,14 @@ fn masked(payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-async fn read(number: u64, mut input: BufReader<OwnedReadHalf>, mouth: &Mouth) -> io::Result<()> {
+async fn read(number: u64, mut input: BufReader<OwnedReadHalf>, output: &LineOutput) -> io::Result<()> {
     let closed = loop {
         match receive(&mut input).await {
             Ok(Received::Message(message)) => {
                 let mut line = format!("{{\"relay\":{number},\"frame\":").into_bytes();
                 line.extend_from_slice(&message);
                 line.extend_from_slice(b"}\n");
-                mouth.say(&line).await?;
+                output.say(&line).await?;
             }
             Ok(Received::Ping(_)) => {}
             Ok(Received::Closed) => break "READER_CLOSE",
@@ -87,7 +87,7 @@ async fn read(number: u64, mut input: BufReader<OwnedReadHalf>, mouth: &Mouth) -
     };
     let code = if closed == "READER_ERROR" { "ConnectionClosedPrematurely" } else { "NormalClosure" };
     let line = format!("{{\"relay\":{number},\"closed\":{{\"signal\":\"{closed}\",\"code\":\"{code}\"}}}}\n");
-    mouth.say(line.as_bytes()).await
+    output.say(line.as_bytes()).await
 }
 
 async fn read_head(input: &mut (impl AsyncReadExt + Unpin)) -> io::Result<String> {
@@ -98,7 +98,7 @@ async fn read_head(input: &mut (impl AsyncReadExt + Unpin)) -> io::Result<String
     Ok(String::from_utf8_lossy(&head).into_owned())
 }
 
-/// What a browser's port says of itself; nothing while nobody listens there.
+/// The `/json/version` of a browser's port; `None` while it has no listener.
 pub(crate) async fn version(port: u16) -> Option<Value> {
     let asking = async {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await.ok()?;

@@ -1,4 +1,4 @@
-//! A directory that passes for a Windows: drives, variables, and a list of the browsers that run.
+//! A fake Windows system in a directory: drives, variables, and a list of running browsers.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,27 +12,27 @@ use tokio::process::{Child, Command};
 use super::fault::Fault;
 use super::{number, text};
 
-/// What is run as Chrome.
+/// The program that runs as Chrome.
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// What Windows calls it.
+/// Its Windows path.
 const CHROME: &str = r"C:\Program Files\Google\Chrome\Application\chrome.exe";
 
-/// The variables of this Windows.
+/// The environment variables of the fake Windows.
 const VARIABLES: &[(&str, &str)] = &[
     ("%TEMP%", r"C:\Users\me\AppData\Local\Temp"),
     ("%LOCALAPPDATA%", r"C:\Users\me\AppData\Local"),
     ("%USERPROFILE%", r"C:\Users\me"),
 ];
 
-/// A directory that passes for a Windows.
+/// A fake Windows system in a directory.
 #[derive(Clone, Debug)]
 pub struct FakeWindows {
     root: PathBuf,
 }
 
 impl FakeWindows {
-    /// Uses a directory, which must exist.
+    /// Uses an existing directory.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -45,13 +45,13 @@ impl FakeWindows {
         Fault::find(&fs::read_to_string(self.root.join("fault")).ok()?, what)
     }
 
-    /// Notes what was asked, for tests to look at.
+    /// Records a request for tests.
     pub(crate) fn note(&self, line: &str) -> io::Result<()> {
         let mut file = fs::OpenOptions::new().create(true).append(true).open(self.root.join("asked"))?;
         writeln!(file, "{line}")
     }
 
-    /// Notes that it was started, and how.
+    /// Records the start and its arguments.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -59,7 +59,7 @@ impl FakeWindows {
         self.note(&json!({"do": "start", "words": words}).to_string())
     }
 
-    /// The browsers on a profile that live, the newest first.
+    /// The running browsers on a profile, the newest first.
     pub(crate) fn find(&self, profile: &str) -> Vec<Value> {
         let wanted = normalize(profile);
         let mut found: Vec<Value> = fs::read_dir(self.root.join("processes"))
@@ -76,15 +76,15 @@ impl FakeWindows {
 
     pub(crate) fn free_port(&self, request: &Value) -> io::Result<Value> {
         let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|found| found.local_addr());
-        let wish = number(request, "wish");
-        match bind(wish) {
+        let preferred = number(request, "wish");
+        match bind(preferred) {
             Ok(address) => Ok(json!({"port": address.port()})),
-            Err(_) if request["fixed"] == true => Err(io::Error::other(format!("port {wish} is taken"))),
+            Err(_) if request["fixed"] == true => Err(io::Error::other(format!("port {preferred} is taken"))),
             Err(_) => Ok(json!({"port": bind(0)?.port()})),
         }
     }
 
-    /// Starts Chromium with directories of this Windows, and lists it.
+    /// Starts Chromium with directories of the fake Windows, and adds it to the list.
     pub(crate) fn launch(&self, request: &Value) -> io::Result<(Value, Child)> {
         let given = request["arguments"].as_array().cloned().unwrap_or_default();
         let arguments: Vec<String> = given.iter().filter_map(Value::as_str).map(expand).collect();
@@ -117,7 +117,7 @@ impl FakeWindows {
         Ok((json!({"pid": pid, "executable": executable}), child))
     }
 
-    /// Ends what is on a profile and port, if it is what it is said to be.
+    /// Ends the browser on a profile and port, if it matches the request.
     pub(crate) fn stop(&self, request: &Value) -> Value {
         let mut stopped = Vec::new();
         for browser in self.find(text(request, "profile")) {
@@ -136,18 +136,18 @@ impl FakeWindows {
     }
 
     pub(crate) fn end(&self, pid: u32) {
-        // Through a program, because ending a process by its number would need a crate or unsafe code.
+        // Runs `kill`, because a direct call would need a crate or unsafe code.
         let _ = std::process::Command::new("kill").args(["-9", "--", &format!("-{pid}")]).status();
         let _ = fs::remove_file(self.root.join("processes").join(pid.to_string()));
     }
 
-    /// Where a path of this Windows is.
+    /// The local path of a Windows path.
     fn place(&self, path: &str) -> PathBuf {
         self.root.join(path.replace(':', "").replace('\\', "/"))
     }
 }
 
-/// Fills in variables.
+/// Replaces variables.
 fn expand(text: &str) -> String {
     VARIABLES.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
 }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_directory_has_one_name_and_a_place() {
+    fn windows_paths_are_normalized_and_mapped() {
         assert_eq!(normalize(r"%TEMP%\P\"), normalize("c:/users/me/appdata/local/temp/p"));
         let home = tempfile::tempdir().unwrap();
         let windows = FakeWindows::new(home.path().to_owned()).unwrap();

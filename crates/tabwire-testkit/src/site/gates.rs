@@ -1,4 +1,4 @@
-//! Answers that are held back until a test lets them go.
+//! Holds responses until a test releases them.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ pub(super) struct Gates {
 }
 
 impl Gates {
-    /// Waits at a gate until it is open, or the longest silence is over.
+    /// Waits until a gate is open, at most `MAX_HANG`.
     pub(super) async fn pass(&self, gate: &str) {
         note(&self.reached, gate);
         seen(&self.opened, gate).await;
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_waits_at_a_gate_passes_when_it_is_opened() {
+    async fn waiting_request_passes_when_the_gate_opens() {
         let gates = Gates::default();
         let passed = async {
             gates.pass("one").await;

@@ -11,7 +11,7 @@ pub(super) const TABLE_ROWS: u32 = 10_000;
 /// Rows of `/rows` by default: the smallest bench.
 pub(super) const BENCH_ROWS: u32 = 200;
 
-/// Most items one `/list/items` answer holds.
+/// Most items of one `/list/items` response.
 pub(super) const LIST_ITEMS: u32 = 1_000;
 
 /// Most resources of one kind on `/resources`.
@@ -26,17 +26,17 @@ pub(super) const DOWNLOAD_BYTES: u32 = 256 * 1024 * 1024;
 /// Default size of a generated download.
 pub(super) const DOWNLOAD_DEFAULT_BYTES: u32 = 100_000;
 
-/// Pieces into which a slow download is cut: progress can be watched, and small ones still move.
+/// The number of pieces of a slow download.
 pub(super) const DOWNLOAD_PIECES: u32 = 20;
 
-/// Longest connection that is left without a response, so that a lost test leaves nothing behind.
+/// Longest connection without a response, so that a killed test leaves no connection.
 pub(super) const MAX_HANG: Duration = Duration::from_secs(120);
 
-/// Different paths whose request_counts are counted; more are counted together under no name.
+/// Most paths that are counted separately. Further paths share one counter.
 pub(super) const COUNTED_PATHS: usize = 4_096;
 
 /// Most parts an upload may have.
 pub(super) const UPLOAD_PARTS: usize = 256;
 
-/// Most gates of `/held` that one site keeps apart.
+/// Most gates of `/held` on one site.
 pub(super) const GATES: usize = 4_096;

@@ -3,29 +3,15 @@
 //! Chromium resolves every `*.localhost` name to loopback and treats `a.localhost`, `b.localhost` and `c.localhost` as
 //! different sites, so frames between them are out of process. `route` decides the responses.
 
-mod account;
-mod cors;
-mod download;
-mod echo;
-mod exfiltration;
-mod form_fields;
-mod framed_pages;
 mod gates;
-mod generated_pages;
-mod incoming;
+mod http;
 mod limits;
-mod multipart;
-mod policy_pages;
-mod prompt_injection;
-mod recorded_head;
-mod redirects;
+mod page;
 mod request_counts;
-mod response;
 mod route;
-mod static_pages;
 
-pub use exfiltration::{EXFILTRATION_PATHS, OWN_SITE_PATHS};
-pub use prompt_injection::{INJECTION_DATA, INJECTIONS};
+pub use page::exfiltration::{EXFILTRATION_PATHS, OWN_SITE_PATHS};
+pub use page::prompt_injection::{INJECTION_DATA, INJECTIONS};
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -41,19 +27,19 @@ use crate::limits as bounds;
 use crate::websocket::{self, FrameKind, Received};
 
 use gates::Gates;
-use incoming::Incoming;
-use recorded_head::RecordedHead;
+use http::incoming::Incoming;
+use http::recorded_head::RecordedHead;
+use http::response::Response;
 use request_counts::RequestCounts;
-use response::Response;
 use route::{SiteResponse, SlowBody};
 
-/// A running fixture site; it ends when this value is dropped.
+/// A running fixture site. It stops when dropped.
 #[derive(Debug)]
 pub struct Site {
     port: u16,
     request_counts: Arc<RequestCounts>,
     gates: Arc<Gates>,
-    /// Aborts what it holds when it is dropped.
+    /// Aborts its tasks when dropped.
     _server: JoinSet<()>,
 }
 
@@ -87,17 +73,17 @@ impl Site {
     }
 
     /// Releases the response of `/held?gate=…`.
-    pub fn let_go(&self, gate: &str) {
+    pub fn release_gate(&self, gate: &str) {
         self.gates.open(gate);
     }
 
-    /// What lets answers of `/held?gate=…` go from elsewhere.
+    /// A function that releases responses of `/held?gate=…` from another task.
     pub fn releaser(&self) -> impl Fn(&str) + Send + Sync + 'static {
         let gates = Arc::clone(&self.gates);
         move |gate| gates.open(gate)
     }
 
-    /// Writes the address of a page on one of the host names, e.g. `url("a", "/plain")`.
+    /// The URL of a page on one of the host names, such as `url("a", "/plain")`.
     #[must_use]
     pub fn url(&self, name: &str, path: &str) -> String {
         format!("http://{name}.localhost:{}{path}", self.port)
@@ -119,7 +105,7 @@ async fn serve(listener: TcpListener, port: u16, request_counts: Arc<RequestCoun
     }
 }
 
-/// Answers one connection until either side is done; a broken peer only ends itself.
+/// Serves one connection until either side closes it. A broken connection ends only itself.
 async fn serve_connection(
     stream: TcpStream,
     port: u16,
@@ -168,7 +154,7 @@ async fn send(stream: &mut BufReader<TcpStream>, response: &Response, with_body:
     stream.write_all(&bytes).await
 }
 
-/// Sends a body over a time and ends the connection, which is a fault when more was promised.
+/// Sends a body slowly and closes the connection, possibly before the promised length.
 async fn send_pieces(stream: &mut BufReader<TcpStream>, slow_body: &SlowBody) -> io::Result<()> {
     stream.write_all(slow_body.response.head_with_length(slow_body.promised).as_bytes()).await?;
     stream.flush().await?;
@@ -185,13 +171,13 @@ async fn send_pieces(stream: &mut BufReader<TcpStream>, slow_body: &SlowBody) ->
     stream.shutdown().await
 }
 
-/// Says no more until the other side gives up or the longest silence is over.
+/// Sends nothing more until the peer closes the connection, at most `MAX_HANG`.
 async fn hang(stream: &mut BufReader<TcpStream>, first: &[u8]) -> io::Result<()> {
     stream.write_all(first).await?;
     stream.flush().await?;
     let mut rest = [0; 1024];
-    let patience = async { while matches!(stream.read(&mut rest).await, Ok(bytes) if bytes > 0) {} };
-    let _ = timeout(limits::MAX_HANG, patience).await;
+    let peer_closes = async { while matches!(stream.read(&mut rest).await, Ok(bytes) if bytes > 0) {} };
+    let _ = timeout(limits::MAX_HANG, peer_closes).await;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::limits;
 
-/// Counts requests by path, whatever their host name, method and query.
+/// Counts requests by path, independent of host name, method and query.
 #[derive(Debug, Default)]
 pub(super) struct RequestCounts {
     counts: Mutex<BTreeMap<String, u64>>,
@@ -21,7 +21,7 @@ impl RequestCounts {
         *count = count.saturating_add(1);
     }
 
-    /// How many requests a path had.
+    /// The number of requests for a path.
     pub(super) fn of(&self, path: &str) -> u64 {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied().unwrap_or(0)
     }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn visits_are_counted_by_path_and_bounded() {
+    fn requests_are_counted_by_path_and_bounded() {
         let request_counts = RequestCounts::default();
         request_counts.add("/a");
         request_counts.add("/a");

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use crate::limits as bounds;
 
-use super::incoming::Incoming;
-use super::response::Response;
-use super::{
+use super::http::incoming::Incoming;
+use super::http::response::Response;
+use super::page::{
     account, cors, download, echo, exfiltration, framed_pages, generated_pages, policy_pages,
     prompt_injection, redirects, static_pages,
 };
 
-/// What to do with one request.
+/// The reaction to one request.
 #[derive(Debug)]
 pub(super) enum SiteResponse {
     /// Send this after the delay.
@@ -22,24 +22,24 @@ pub(super) enum SiteResponse {
     SlowBody(SlowBody),
     /// Send this many server-sent events, then end the connection.
     Stream { events: u32 },
-    /// Become a websocket that sends every message back.
+    /// Upgrade to a websocket that echoes every message.
     Echo { key: String },
-    /// Send this and then nothing more, for as long as the other side waits.
+    /// Send this and then nothing more, for as long as the peer waits.
     Hang { first: Vec<u8> },
-    /// End the connection without a word.
+    /// Close the connection without a response.
     Close,
 }
 
-/// A body that takes its time, and may end too early.
+/// A body that is sent slowly and may end too early.
 #[derive(Debug)]
 pub(super) struct SlowBody {
     /// The head, without a body.
     pub(super) response: Response,
-    /// How many bytes the head promises; none when the connection's end is the body's end.
+    /// The length in the head; `None` if the body ends with the connection.
     pub(super) promised: Option<usize>,
-    /// How many bytes are really sent.
+    /// The number of bytes that are sent.
     pub(super) sent: usize,
-    /// How long all of it takes.
+    /// The duration.
     pub(super) takes: Duration,
 }
 
@@ -74,7 +74,7 @@ fn find_response(incoming: Incoming<'_>) -> Option<SiteResponse> {
         .or_else(|| static_pages::find(incoming.path(), incoming.port).map(SiteResponse::from))
 }
 
-/// Answers that are more, or less, than one response.
+/// Streams, websockets, and connections without a response.
 fn find_connection_response(incoming: Incoming<'_>) -> Option<SiteResponse> {
     let request = incoming.request;
     match incoming.path() {
@@ -97,7 +97,7 @@ fn find_connection_response(incoming: Incoming<'_>) -> Option<SiteResponse> {
     }
 }
 
-/// Answers that come late: `?milliseconds=N`, one second unless said.
+/// Delayed responses: `?milliseconds=N`, default one second.
 fn find_slow(incoming: Incoming<'_>) -> Option<SiteResponse> {
     let response = match incoming.path() {
         "/slow" => Response::html("<!doctype html><title>Slow</title><p id=\"text\">slow answer</p>"),
@@ -121,7 +121,7 @@ pub(super) mod tests {
     use super::super::request_counts::RequestCounts;
     use super::*;
 
-    /// Asks the site without a socket.
+    /// Sends a request to the site without a socket.
     pub(crate) async fn ask(text: &str) -> SiteResponse {
         let request = HttpRequest::read(&mut text.as_bytes()).await.expect("valid").expect("present");
         let request_counts = RequestCounts::default();
@@ -129,7 +129,7 @@ pub(super) mod tests {
         respond(Incoming { request: &request, head: text, port: 4711, request_counts: &request_counts })
     }
 
-    /// The head and the body of a response that is one response.
+    /// The head and the body of a single response.
     pub(crate) async fn response(text: &str) -> (String, String) {
         match ask(text).await {
             SiteResponse::Response { response, .. } => {
@@ -139,13 +139,13 @@ pub(super) mod tests {
         }
     }
 
-    /// The same, for a request that is only an address.
+    /// The same for a GET of a URL.
     pub(crate) async fn get(address: &str) -> (String, String) {
         response(&format!("GET {address} HTTP/1.1\r\n\r\n")).await
     }
 
     #[tokio::test]
-    async fn pages_know_the_port_of_their_other_sites() {
+    async fn pages_contain_the_port_for_other_sites() {
         assert!(get("/frames").await.1.contains("http://b.localhost:4711/frames/middle"));
         assert!(get("/frames/middle").await.1.contains("http://c.localhost:4711/frames/inner"));
     }
@@ -165,8 +165,8 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn slow_answers_wait_as_long_as_asked_but_not_for_ever() {
-        let after = |answer| match answer {
+    async fn slow_responses_wait_as_requested_up_to_a_limit() {
+        let after = |reaction| match reaction {
             SiteResponse::Response { after, .. } => after,
             other => panic!("unexpected {other:?}"),
         };
@@ -177,7 +177,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn some_questions_have_no_answer() {
+    async fn some_requests_get_no_response() {
         assert!(
             matches!(ask("GET /hang HTTP/1.1\r\n\r\n").await, SiteResponse::Hang { first } if first.is_empty())
         );

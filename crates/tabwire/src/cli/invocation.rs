@@ -22,7 +22,7 @@ const THEN: &str = "--then";
 
 const SESSION: &str = "session";
 
-/// What a line seems to be about, before it is parsed.
+/// The kind of command that a line probably contains, before it is parsed.
 #[derive(Clone, Copy)]
 enum Topic {
     Action(&'static Definition),
@@ -235,7 +235,7 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
     }
     let rewritten = without_help_command(arguments);
     let arguments = rewritten.as_deref().unwrap_or(arguments);
-    // Building every command's arguments takes longer than most commands: what is named is built.
+    // Building every command's arguments takes longer than most commands run, so only the named one is built.
     let topic = Topic::guess(arguments);
     let definition = match topic {
         Topic::Action(action) => only(action),
@@ -245,7 +245,7 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
     let matches = match definition.try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if topic.is_final(&error) => return Err(error),
-        // Help tells of everything, and a word that happens to be an action's name may be meant otherwise.
+        // Help lists every command, and a word that is an action's name may be the value of an option.
         Err(_) => command().try_get_matches_from(arguments)?,
     };
     let globals = GlobalFlags::from_arg_matches(&matches)?;
@@ -264,7 +264,7 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
 }
 
 impl Topic {
-    /// Goes by the words alone; where that is wrong, parsing fails and everything is looked at.
+    /// Looks at the words only. A wrong guess fails to parse, and the full definition is tried next.
     fn guess(arguments: &[OsString]) -> Self {
         let words = || arguments.iter().skip(1).filter_map(|argument| argument.to_str());
         if words().find(|word| !word.starts_with('-')) == Some(SESSION) {
@@ -273,7 +273,7 @@ impl Topic {
         words().find_map(find_page_action).map_or(Self::Other, Self::Action)
     }
 
-    /// Whether the whole definition would say the same.
+    /// Whether the full definition would give the same error.
     fn is_final(self, error: &clap::Error) -> bool {
         match error.kind() {
             ErrorKind::DisplayVersion => true,
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_is_sound() {
+    fn the_definition_is_valid() {
         command().debug_assert();
     }
 
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_built_for_a_line_is_still_known() {
+    fn commands_that_were_not_built_are_still_parsed() {
         let opened = read("tabwire open click").expect("an address may be any word");
         assert!(matches!(&opened[..], [Invocation { wanted: Wanted::Command(Command::Open { .. }), .. }]));
         let listed = read("tabwire session list --all").expect("a command about sessions");
@@ -373,7 +373,7 @@ mod tests {
         assert!(matches!(&clicked[..], [Invocation { wanted: Wanted::Action { .. }, .. }]));
         let status = read("tabwire --session click status").expect("a session may have any name");
         assert!(matches!(&status[..], [Invocation { wanted: Wanted::Command(Command::Status), .. }]));
-        for (line, told) in [
+        for (line, expected) in [
             ("tabwire --help", ["snapshot", "status"]),
             ("tabwire --help click", ["snapshot", "status"]),
             ("tabwire clik e3", ["clik", "click"]),
@@ -383,7 +383,7 @@ mod tests {
             ("tabwire session --help", ["sessions", "rename"]),
         ] {
             let text = read(line).expect_err("not a command").to_string();
-            assert!(told.iter().all(|word| text.contains(word)), "{line}: {text}");
+            assert!(expected.iter().all(|word| text.contains(word)), "{line}: {text}");
         }
     }
 }

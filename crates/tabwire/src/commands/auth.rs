@@ -156,7 +156,7 @@ fn list(context: &Context<'_>, passphrase_file: Option<&Path>) -> Result<(), Fai
         .iter()
         .map(|login| {
             let has_codes = login.totp_secret.is_some();
-            json!({"name": login.name, "origin": login.origin, "username": login.username, "one_time_codes": has_codes})
+            json!({"name": login.name, "origin": login.origin, "username": login.username, "totp": has_codes})
         })
         .collect();
     context.printer.result(&json!({"logins": list}), || {

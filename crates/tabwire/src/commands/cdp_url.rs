@@ -1,4 +1,4 @@
-//! `cdp-url`: prints an address for CDP clients.
+//! `cdp-url`: prints a URL for CDP clients.
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ use tabwire_engine::plain_line;
 use crate::completion::{CompletionShell, Offer, RunningWorld, offer};
 use crate::output::printer::{OutputForm, Printer};
 
-/// Characters of what a word means.
+/// Longest description of a word, in characters.
 const MEANING_CHARACTERS: usize = 200;
 
 pub(super) fn run(printer: Printer, shell: CompletionShell) {
@@ -22,15 +22,15 @@ pub(crate) fn complete(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     if let [shell, separator, words @ ..] = &words[..]
         && separator == "--"
     {
-        let answer = answer(words, shell == "powershell", &RunningWorld::find());
-        if !answer.is_empty() {
-            Printer::new(OutputForm::Text, true).plain(answer.trim_end_matches('\n'));
+        let text = completions(words, shell == "powershell", &RunningWorld::find());
+        if !text.is_empty() {
+            Printer::new(OutputForm::Text, true).plain(text.trim_end_matches('\n'));
         }
     }
     ExitCode::SUCCESS
 }
 
-fn answer(words: &[String], is_marked: bool, world: &RunningWorld) -> String {
+fn completions(words: &[String], is_marked: bool, world: &RunningWorld) -> String {
     let mut words = words.to_vec();
     if let Some(last) = words.last_mut().filter(|_| is_marked) {
         last.pop();
@@ -41,7 +41,7 @@ fn answer(words: &[String], is_marked: bool, world: &RunningWorld) -> String {
     };
     let mut text = String::new();
     for candidate in candidates {
-        // The shell prints both; a value that is more than one plain word could not be typed anyway.
+        // The shell prints both. A value that is more than one plain word could not be typed anyway.
         let meaning = plain_line(&candidate.meaning, MEANING_CHARACTERS);
         if plain_line(&candidate.value, usize::MAX) != candidate.value {
             continue;

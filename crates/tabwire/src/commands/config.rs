@@ -109,7 +109,8 @@ fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Resul
     Ok(())
 }
 
-/// Puts a new text in a file's place in one step; a link stays a link, and a project's leads nowhere else.
+/// Replaces a file in one step. Follows a link in the user file; a link in a project must stay in the
+/// project.
 fn replace(role: FileRole, path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(ErrorCode::Internal, format!("Cannot write {}: {error}.", path.display()))
@@ -120,7 +121,7 @@ fn replace(role: FileRole, path: &Path, text: &str) -> Result<(), Failure> {
     ContainedFile::locate(base, path, links)?.replace(text, Mode::RUSR | Mode::WUSR).map_err(failed)
 }
 
-/// A file, and whether it is there.
+/// A file, and whether it exists.
 fn described(path: &Path) -> Json {
     json!({"path": path, "exists": path.symlink_metadata().is_ok()})
 }

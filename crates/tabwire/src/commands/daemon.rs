@@ -142,7 +142,7 @@ fn start_log(path: &Path, level: Option<&str>, to_file: bool) -> std::io::Result
 
 fn find_status(environment: &Environment) -> Result<Option<StatusResponse>, Failure> {
     match request(&environment.paths.socket(), "GET", "/v1/status", None, Duration::from_secs(5)) {
-        Ok(answer) => serde_json::from_value(answer).map(Some).map_err(|error| unreadable(&error)),
+        Ok(response) => serde_json::from_value(response).map(Some).map_err(|error| unreadable(&error)),
         Err(RequestError::NotRunning) => Ok(None),
         Err(RequestError::DaemonOlder) => {
             Err(Failure::new(ErrorCode::VersionMismatch, "An older daemon is running.")
@@ -176,11 +176,11 @@ fn stop(context: &Context<'_>) -> Result<(), Failure> {
         request(&context.environment.paths.socket(), "POST", "/v1/daemon/stop", Some(&json!({})), timeout)
     });
     match response {
-        Ok(answer) => {
-            let browsers = answer.get("browsers").and_then(Value::as_u64).unwrap_or(0);
+        Ok(response) => {
+            let browsers = response.get("browsers").and_then(Value::as_u64).unwrap_or(0);
             context
                 .printer
-                .result(&answer, || format!("The daemon stopped, and {browsers} browser(s) with it."));
+                .result(&response, || format!("The daemon stopped, and {browsers} browser(s) with it."));
             Ok(())
         }
         Err(RequestError::NotRunning) => {

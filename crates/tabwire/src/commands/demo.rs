@@ -21,7 +21,7 @@ pub(super) fn run(context: &Context<'_>, yes: bool) -> Result<(), Failure> {
         Err(_) => install(context, yes || environment.is_ci)?,
     }
     action::open(context, json!({}), false, SessionOptions::default(), false)?;
-    context.printer.progress("opened the demo page in a headless browser; the session goes on: try `tabwire eval document.title`, then `tabwire close`");
+    context.printer.progress("opened the demo page in a headless browser; the session stays open: try `tabwire eval document.title`, then `tabwire close`");
     Ok(())
 }
 
@@ -51,7 +51,7 @@ fn confirmed() -> Result<bool, Failure> {
     let _ = std::io::stderr().flush();
     let mut response = String::new();
     std::io::stdin().lock().read_line(&mut response).map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("The answer could not be read: {error}."))
+        Failure::new(ErrorCode::Internal, format!("Cannot read from the terminal: {error}."))
     })?;
     Ok(matches!(response.trim(), "y" | "Y" | "yes"))
 }

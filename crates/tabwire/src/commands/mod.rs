@@ -51,18 +51,18 @@ pub(crate) struct Context<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Directories that files may be read from and written to.
     pub(crate) roots: Vec<PathBuf>,
-    /// What is set, and by whom.
+    /// The settings, with the source of each.
     pub(crate) configuration: Configuration,
-    /// Whether the command leaves its project.
+    /// Whether `--global` is set: ignore the project.
     pub(crate) is_global: bool,
-    /// Where relative addresses begin, as a flag says.
+    /// The base of relative URLs, from the flag.
     pub(crate) base_url: Option<String>,
-    /// Who the caller is.
+    /// The client.
     pub(crate) client: Option<ClientName>,
 }
 
 impl Context<'_> {
-    /// The same for another session, if one is named.
+    /// The same context for another session, if one is named.
     pub(crate) fn in_session(&self, name: Option<SessionName>) -> Self {
         Self {
             session: name.unwrap_or_else(|| self.session.clone()),
@@ -74,12 +74,12 @@ impl Context<'_> {
         }
     }
 
-    /// What the project's sessions are filed under.
+    /// The key of the project's sessions.
     pub(crate) fn project_key(&self) -> ProjectKey {
         self.configuration.project_key()
     }
 
-    /// The session among all.
+    /// The session's key among the sessions of all projects.
     pub(crate) fn key(&self) -> SessionKey {
         SessionKey::new(self.project_key(), self.session.clone())
     }
@@ -89,13 +89,13 @@ impl Context<'_> {
         self.environment.paths.socket()
     }
 
-    /// Whether sessions are remembered from before.
+    /// Whether saved sessions exist.
     pub(crate) fn has_records(&self) -> bool {
         self.environment.paths.sessions().is_dir()
     }
 }
 
-/// Becomes the keeper of one browser.
+/// Runs as the keeper of one browser.
 pub(crate) fn keep() -> ExitCode {
     // The daemon has read the outcome from stdout.
     let _ = tabwire_browser::keeper::run(std::io::stdin(), std::io::stdout());
@@ -141,7 +141,7 @@ pub(crate) fn run(
     Ok(code)
 }
 
-/// What is set for a command. One that mends files, or ends what runs, needs no file that can be read.
+/// Loads the settings of a command. Commands that repair files or stop processes work without readable files.
 fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Result<Configuration, Failure> {
     use ConfigCommand::{Check, Path, Schema, Set};
     use DaemonCommand::{Logs, Run, Start, Status, Stop};
@@ -158,7 +158,7 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
             | Command::Config { command: Check { .. } | Path | Schema | Set { .. } }
             | Command::Daemon { command: Stop | Status | Logs { .. } },
         ) => Ok(Configuration::without_files()),
-        // What cannot be read is one of its findings.
+        // An unreadable file is one of the findings.
         Wanted::Command(Command::Doctor { .. }) => Ok(Configuration::load(environment, flags)
             .unwrap_or_else(|_| Configuration::of_environment(environment, flags))),
         // One daemon serves all projects.

@@ -1,5 +1,4 @@
-//! Passphrases that an action needs and only a person at a terminal can give. What is typed crosses the daemon's
-//! socket and nothing else.
+//! Passphrases of actions, from a prompt on the terminal. They are sent over the daemon's socket only.
 
 use std::path::Path;
 
@@ -11,10 +10,10 @@ use tabwire_engine::{Passphrase, SecretText, is_sealed};
 use super::Context;
 use crate::output::prompt::{prompt_new_secret, prompt_secret};
 
-/// Largest state file that is looked into.
+/// Largest state file that is checked.
 const STATE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Fills in the passphrase of an action's parameters, if it needs one that was not given.
+/// Prompts for the passphrase that an action needs, unless one was given.
 pub(super) fn fill_in(context: &Context<'_>, action: &str, params: &mut Value) -> Result<(), Failure> {
     if params.get("passphrase_file").is_some_and(|file| !file.is_null()) {
         return Ok(());
@@ -35,14 +34,14 @@ pub(super) fn fill_in(context: &Context<'_>, action: &str, params: &mut Value) -
     Ok(())
 }
 
-/// Whether the file that is to be loaded is sealed; the daemon complains about one that cannot be read.
+/// Whether the state file is encrypted. The daemon reports an unreadable one.
 fn loads_sealed(params: &Value) -> bool {
     let Some(path) = params["path"].as_str().map(Path::new) else { return false };
     let is_small = path.metadata().is_ok_and(|found| found.is_file() && found.len() <= STATE_BYTES);
     is_small && std::fs::read(path).is_ok_and(|content| is_sealed(&content))
 }
 
-/// The logins that the user has saved.
+/// The saved logins.
 pub(super) fn vault(context: &Context<'_>) -> Vault {
     let environment = context.environment;
     Vault::new(environment.paths.data.clone(), environment.path.clone())
@@ -52,7 +51,7 @@ fn needs_passphrase(context: &Context<'_>) -> Result<bool, Failure> {
     Ok(vault(context).key_place()? == Some(KeyPlace::Passphrase))
 }
 
-/// The passphrase of the saved logins: from a file, or asked for if they have one.
+/// The passphrase of the saved logins: from a file, or from a prompt if they have one.
 pub(super) fn vault_passphrase(
     context: &Context<'_>,
     file: Option<&Path>,
@@ -78,7 +77,7 @@ pub(super) fn read_secret_file(path: &Path) -> Result<SecretText, Failure> {
     } else {
         std::fs::read_to_string(path)
     };
-    // The error of a text that is none does not quote it.
+    // The error of invalid UTF-8 does not quote the text.
     let text = text.map_err(|error| failed(error.to_string()))?;
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() {

@@ -1,4 +1,4 @@
-//! `profile list|create|delete|path|lock-owner`: browsers' data that is kept under a name.
+//! `profile list|create|delete|path|lock-owner`: manages named browser profiles.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -23,7 +23,7 @@ pub(super) fn run(context: &Context<'_>, command: &ProfileCommand) -> Result<(),
     }
 }
 
-/// Who holds a profile, for programs.
+/// The owner of a profile, as JSON.
 fn lock_json(lock: &LockState) -> Value {
     match lock {
         LockState::Free => json!({"state": "free"}),
@@ -37,7 +37,7 @@ fn lock_json(lock: &LockState) -> Value {
     }
 }
 
-/// Who holds a profile, for people.
+/// The owner of a profile, as text.
 fn described(lock: &LockState) -> String {
     match lock {
         LockState::Free => "free".to_owned(),
@@ -56,7 +56,7 @@ fn list(context: &Context<'_>) -> Result<(), Failure> {
     let list: Vec<Value> = profiles.iter().map(profile_json).collect();
     context.printer.result(&json!({"profiles": list}), || {
         if profiles.is_empty() {
-            return "There are no profiles; `tabwire open --profile NAME` makes one.".to_owned();
+            return "There are no profiles; `tabwire open --profile NAME` creates one.".to_owned();
         }
         let mut rows = vec![["NAME", "SIZE", "LAST USE", "HELD BY"].map(str::to_owned).to_vec()];
         rows.extend(profiles.iter().map(|profile| {
@@ -100,7 +100,7 @@ fn create(context: &Context<'_>, name: &str) -> Result<(), Failure> {
         if is_new {
             format!("Profile {name} is at {}.", path.display())
         } else {
-            format!("Profile {name} was there already, at {}.", path.display())
+            format!("Profile {name} exists already, at {}.", path.display())
         }
     });
     Ok(())
@@ -108,7 +108,7 @@ fn create(context: &Context<'_>, name: &str) -> Result<(), Failure> {
 
 fn delete(context: &Context<'_>, name: &str, force: bool) -> Result<(), Failure> {
     let in_use = |lock: &LockState| {
-        let message = format!("Profile {name} is in use by {}; it was not touched.", described(lock));
+        let message = format!("Profile {name} is in use by {}; it was not deleted.", described(lock));
         Failure::new(ErrorCode::ProfileLocked, message)
     };
     match named_profile::remove(&context.environment.paths.data, name, force)? {
@@ -119,15 +119,16 @@ fn delete(context: &Context<'_>, name: &str, force: bool) -> Result<(), Failure>
             Ok(())
         }
         Removal::InUse(lock @ LockState::Unknown { .. }) => Err(in_use(&lock).with_remedy(
-            "Its owner cannot be proven dead. Look for yourself, and remove its SingletonLock by hand.",
+            "Tabwire cannot tell whether the owner still runs. Check, then remove its SingletonLock.",
         )),
         Removal::InUse(lock) => {
-            Err(in_use(&lock).with_remedy("Close its session first: `tabwire status` shows who uses it."))
+            Err(in_use(&lock)
+                .with_remedy("Close its session first: `tabwire status` shows which one uses it."))
         }
         Removal::LockLeft => {
-            let message = format!("Profile {name} has a lock that a dead browser left; it was not touched.");
+            let message = format!("Profile {name} has a lock that a dead browser left; it was not deleted.");
             Err(Failure::new(ErrorCode::ProfileLocked, message).with_remedy(format!(
-                "Its owner is proven dead: run `tabwire profile delete {name} --force`."
+                "The owner no longer runs: use `tabwire profile delete {name} --force`."
             )))
         }
         Removal::Missing => Err(missing(name)),
@@ -136,7 +137,7 @@ fn delete(context: &Context<'_>, name: &str, force: bool) -> Result<(), Failure>
 
 fn missing(name: &str) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("There is no profile {name}."))
-        .with_remedy("Run `tabwire profile list` to see those there are.")
+        .with_remedy("Run `tabwire profile list`.")
 }
 
 /// The directory of a profile, by its name or as a path with a slash.

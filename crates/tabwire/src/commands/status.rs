@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tabwire_api::Failure;
-use tabwire_api::api::{PolicyProfile, SessionStatus, StandInBrowser, StatusResponse};
+use tabwire_api::api::{PolicyProfile, SessionStatus, ShimBrowser, StatusResponse};
 
 use super::Context;
 use super::action::unreadable;
@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
     if usual == Some(PolicyProfile::Guarded) {
         for session in status.sessions.iter().filter(is_open) {
             context.printer.warning(&format!(
-                "POLICY OPEN: session {} reads and does everything that was not denied, although guarded is configured.",
+                "POLICY OPEN: session {} may read and do everything that is not denied, although guarded is configured.",
                 session.name
             ));
         }
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The status as people read it.
+/// The status as text.
 pub(super) fn describe(status: &StatusResponse) -> String {
     let head = format!(
         "daemon {} runs as process {} on port {} for {}",
@@ -57,9 +57,9 @@ pub(super) fn describe(status: &StatusResponse) -> String {
             "{head}\n{lost} lines of its log were lost: the reader or the disk was too slow, or the disk is full"
         ),
     };
-    let stand_ins = describe_stand_ins(&status.stand_ins);
+    let shim_browsers = describe_shim_browsers(&status.shim_browsers);
     if status.sessions.is_empty() {
-        return format!("{head}\nno sessions; `tabwire open URL` starts one{stand_ins}");
+        return format!("{head}\nno sessions; `tabwire open URL` starts one{shim_browsers}");
     }
     let heading = ["SESSION", "STATE", "BROWSER", "OWNERSHIP", "POLICY", "PID", "TABS", "CLIENTS", "UP"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
@@ -76,15 +76,15 @@ pub(super) fn describe(status: &StatusResponse) -> String {
             age(session.uptime_seconds),
         ]
     }));
-    format!("{head}\n\n{}{stand_ins}", table(&rows))
+    format!("{head}\n\n{}{shim_browsers}", table(&rows))
 }
 
 /// The browsers of Chrome shims; empty without one.
-fn describe_stand_ins(browsers: &[StandInBrowser]) -> String {
+fn describe_shim_browsers(browsers: &[ShimBrowser]) -> String {
     if browsers.is_empty() {
         return String::new();
     }
-    let heading = ["STAND-INS' BROWSER", "OWNERSHIP", "WINDOW", "PID", "LINES", "PROFILE"];
+    let heading = ["SHIM BROWSER", "OWNERSHIP", "WINDOW", "PID", "LINES", "PROFILE"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(browsers.iter().map(|browser| {
         let window = browser.headless.map(|headless| if headless { "none" } else { "yes" });

@@ -9,23 +9,23 @@ use tabwire_api::{ErrorCode, Failure, VERSION};
 use super::Context;
 use tabwire_client::{RequestError, request_within};
 
-/// How long the address that was given may take.
+/// Timeout of the request to the given URL.
 const ONLINE_SECONDS: u64 = 15;
 
-/// How much of its response is read.
+/// Bytes of its response that are read.
 const ONLINE_BYTES: usize = 64 * 1024;
 
-/// How long our own daemon may take.
+/// Timeout of the request to our own daemon.
 const DAEMON_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) fn run(context: &Context<'_>, online: bool, url: Option<&str>) -> Result<(), Failure> {
     let newest = match (online, url) {
         (false, _) => None,
-        (true, Some(url)) => Some(ask_online(url, context.timeout)?),
+        (true, Some(url)) => Some(request_newest(url, context.timeout)?),
         (true, None) => {
-            let message = "There is no address to ask: Tabwire has none of its own.";
+            let message = "`--online` needs a URL: Tabwire has no update server.";
             return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(
-                "Give one with --url, or set TABWIRE_UPDATE_URL. It is to answer with a version, or with JSON that has a `version`.",
+                "Pass one with --url, or set TABWIRE_UPDATE_URL. Its response must be a version, or JSON with a `version`.",
             ));
         }
     };
@@ -49,25 +49,25 @@ fn describe(program: &str, daemon: &DaemonState, newest: Option<(&str, bool)>) -
     let mut lines = vec![format!("tabwire {VERSION} ({}) in {program}", build()), daemon.sentence()];
     lines.push(match newest {
         Some((newest, true)) => format!("version {newest} is out"),
-        Some((newest, false)) => format!("this is the newest: {newest} is what the address names"),
-        None => "not checked for a newer one (use --online)".to_owned(),
+        Some((newest, false)) => format!("this is the newest version: the URL returned {newest}"),
+        None => "not checked for a newer version (use --online)".to_owned(),
     });
     if newest.is_none_or(|(_, is_newer)| is_newer) {
         lines.push(
-            "to update, put the new program in the place of this one, or run `cargo install --path crates/tabwire` in a new checkout; sessions and browsers stay"
+            "to update, replace this program, or run `cargo install --path crates/tabwire` in a new checkout; sessions and browsers stay"
                 .to_owned(),
         );
     }
     lines.join("\n")
 }
 
-/// What this program was built as.
+/// The platform and profile of this build.
 fn build() -> String {
     let kind = if cfg!(debug_assertions) { "debug" } else { "release" };
     format!("{} {} {kind}", std::env::consts::OS, std::env::consts::ARCH)
 }
 
-/// What the daemon runs.
+/// The version of the daemon.
 #[derive(Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "version")]
 enum DaemonState {
@@ -104,14 +104,14 @@ fn daemon_version(context: &Context<'_>) -> DaemonState {
     }
 }
 
-/// Asks an address for the newest version. curl does it: it knows this machine's proxies and certificates.
-fn ask_online(url: &str, timeout: Option<Duration>) -> Result<String, Failure> {
+/// Requests the newest version from a URL with curl, which uses the proxies and certificates of this machine.
+fn request_newest(url: &str, timeout: Option<Duration>) -> Result<String, Failure> {
     let failed = |why: &str| {
-        Failure::new(ErrorCode::NoBackend, format!("The address {url} could not be asked: {why}."))
-            .with_remedy("Check the address, or leave --online out.")
+        Failure::new(ErrorCode::NoBackend, format!("The request to {url} failed: {why}."))
+            .with_remedy("Check the URL, or omit --online.")
     };
     if !url.starts_with("https://") && !url.starts_with("http://") {
-        return Err(Failure::new(ErrorCode::BadArgs, format!("`{url}` is no http or https address.")));
+        return Err(Failure::new(ErrorCode::BadArgs, format!("`{url}` is not an http or https URL.")));
     }
     let seconds = timeout.map_or(ONLINE_SECONDS, |timeout| timeout.as_secs().max(1)).to_string();
     let bytes = ONLINE_BYTES.to_string();
@@ -129,10 +129,10 @@ fn ask_online(url: &str, timeout: Option<Duration>) -> Result<String, Failure> {
         return Err(failed(why.trim().trim_end_matches('.')));
     }
     let text = String::from_utf8_lossy(&asked.stdout);
-    read_version(&text).ok_or_else(|| failed("it did not answer with a version"))
+    read_version(&text).ok_or_else(|| failed("its response is not a version"))
 }
 
-/// Reads a version: JSON with a `version` or `tag_name`, or a first line that is one.
+/// Reads a version: JSON with a `version` or `tag_name`, or a version on the first line.
 fn read_version(text: &str) -> Option<String> {
     let json: Option<Value> = serde_json::from_str(text).ok();
     let named = json.as_ref().and_then(|json| json.get("version").or_else(|| json.get("tag_name"))?.as_str());
@@ -153,7 +153,7 @@ mod tests {
     use super::{numbers, read_version};
 
     #[test]
-    fn versions_are_read_as_sites_write_them() {
+    fn versions_are_read_from_text_and_json() {
         for text in ["1.2.3\n", "v1.2.3", "{\"version\": \"1.2.3\"}", "{\"tag_name\": \"v1.2.3\"}"] {
             assert_eq!(read_version(text).as_deref(), Some("1.2.3"), "{text}");
         }

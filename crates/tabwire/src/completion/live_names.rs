@@ -9,10 +9,10 @@ use crate::config::Configuration;
 use crate::environment::Environment;
 use tabwire_client::request_within;
 
-/// How long the daemon may take; people wait for it at the keyboard.
+/// How long the daemon may take: the user is waiting at the keyboard.
 const TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Where names that exist right now come from.
+/// The source of names that exist now.
 pub(crate) trait LiveNames {
     /// The sessions, and the tabs and refs of a session and tab.
     fn known(&self, session: Option<&str>, tab: Option<&str>) -> KnownNames;
@@ -20,17 +20,17 @@ pub(crate) trait LiveNames {
     fn profiles(&self) -> Vec<String>;
 }
 
-/// The daemon that runs, if one does, and what is set here.
+/// The running daemon, if any, and the settings.
 pub(crate) struct RunningWorld {
     environment: Environment,
-    /// The session that is meant when none is named.
+    /// The default session.
     session: SessionName,
-    /// The project whose sessions are meant.
+    /// The key of the current project.
     project: ProjectKey,
 }
 
 impl RunningWorld {
-    /// Looks at the environment and the configuration; one that cannot be read sets nothing.
+    /// Reads the environment and the configuration; an unreadable file counts as empty.
     pub(crate) fn find() -> Self {
         let environment = Environment::read();
         let configuration = Configuration::load(&environment, &GlobalFlags::default()).ok();
@@ -41,7 +41,7 @@ impl RunningWorld {
 
 impl LiveNames for RunningWorld {
     fn known(&self, session: Option<&str>, tab: Option<&str>) -> KnownNames {
-        // Names go into an address; one that could not be there is none.
+        // Names become parts of a URL, so invalid ones are dropped.
         let is_plain =
             |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte));
         let session = session.filter(is_plain).unwrap_or(self.session.as_str());

@@ -1,6 +1,6 @@
 //! Completion: which words could come next. One walk over the command line's definition serves every shell.
 //!
-//! Starts no daemon and no browser. What cannot be found out is not offered, and nothing is said about it.
+//! Starts no daemon and no browser. Errors are not printed: they would disturb the user's input.
 
 mod live_names;
 mod offer;

@@ -1,4 +1,4 @@
-//! Which words could come next in a command line. Knows the command line's definition, and no shell.
+//! Which words could come next in a command line, independent of the shell.
 
 use std::any::TypeId;
 
@@ -13,7 +13,7 @@ use super::typed_line::{TypedLine, takes_value};
 pub(crate) struct Candidate {
     /// The word.
     pub(crate) value: String,
-    /// What it is, in one line.
+    /// Its description, in one line.
     pub(crate) meaning: String,
 }
 
@@ -23,12 +23,12 @@ impl Candidate {
     }
 }
 
-/// What is offered for the last word.
+/// The candidates for the last word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     /// These words.
     Words(Vec<Candidate>),
-    /// Names of files; the shell knows them best.
+    /// File names, which the shell completes itself.
     Files,
 }
 
@@ -135,7 +135,7 @@ fn values(line: &TypedLine<'_>, argument: &Arg, live: &dyn LiveNames) -> Offer {
     Offer::Words(found)
 }
 
-/// What an argument names.
+/// The kind of value that an argument takes.
 enum Kind {
     Session,
     Tab,
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// What is offered at the end of a line, as `value|meaning`.
+    /// The candidates at the end of a line, as `value|meaning`.
     fn offered(line: &str) -> Vec<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
         match offer(&crate::cli::invocation::command(), &words, &Fixed) {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_actions_are_offered_with_what_they_do() {
+    fn commands_and_actions_are_offered_with_descriptions() {
         let all = offered("");
         for word in ["open|", "click|", "tabs|", "tab-new|", "help|"] {
             assert!(all.iter().any(|one| one.starts_with(word)), "{word} in {all:?}");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_exist_are_offered_where_they_fit() {
+    fn existing_names_are_offered_by_kind() {
         assert_eq!(offered("click "), ["e12|default None"]);
         assert_eq!(offered("--session other click e"), ["e12|other None"]);
         assert_eq!(offered("click --tab pipe:7f:3 e1"), ["e12|default Some(\"pipe:7f:3\")"]);

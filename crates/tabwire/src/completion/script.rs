@@ -1,4 +1,4 @@
-//! The completion scripts of the shells. Each hands the words typed so far to `tabwire complete` and shows the response.
+//! The completion scripts. Each passes the words typed so far to `tabwire complete` and shows its output.
 
 /// A shell that completion exists for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -17,7 +17,7 @@ pub(crate) enum CompletionShell {
 }
 
 impl CompletionShell {
-    /// What the shell has to load.
+    /// The script that the shell loads.
     pub(crate) const fn script(self) -> &'static str {
         match self {
             Self::Bash => include_str!("tabwire.bash"),

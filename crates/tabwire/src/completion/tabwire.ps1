@@ -7,7 +7,7 @@ Register-ArgumentCompleter -Native -CommandName tabwire -ScriptBlock {
     $words += "${wordToComplete}_"
     & $commandAst.CommandElements[0].Extent.Text complete powershell '--' @words 2>$null | ForEach-Object {
         $value, $description = $_ -split "`t", 2
-        # Without an answer PowerShell completes files by itself.
+        # Without a result PowerShell completes files by itself.
         if ($value -ne ':files') {
             if (-not $description) { $description = $value }
             [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $description)

@@ -1,11 +1,11 @@
-//! What has been typed before the word that is to be completed, read as the parser will read it. Offers nothing.
+//! Reads the words before the one to complete, as the parser does.
 
 use clap::{Arg, Command};
 
 /// Separates actions that are given in one command line.
 const THEN: &str = "--then";
 
-/// Where in the command line the next word stands.
+/// The position of the next word in the command line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypedLine<'a> {
     root: &'a Command,
@@ -13,9 +13,9 @@ pub(super) struct TypedLine<'a> {
     pub(super) command: &'a Command,
     /// The option whose value comes next.
     pub(super) awaits_value: Option<&'a Arg>,
-    /// How many positional words of the command have come.
+    /// Number of positional words of the command so far.
     pub(super) positionals: usize,
-    /// Whether `--` has been typed, after which nothing is an option.
+    /// Whether `--` was typed: no options follow.
     pub(super) is_literal: bool,
     pub(super) session: Option<&'a str>,
     pub(super) tab: Option<&'a str>,
@@ -45,7 +45,7 @@ impl<'a> TypedLine<'a> {
             return;
         }
         if word == THEN && !self.is_literal {
-            // What was said of session and tab holds on; the rest begins anew.
+            // Session and tab stay in effect; everything else starts over.
             *self = Self { session: self.session, tab: None, ..Self::read(self.root, &[]) };
             return;
         }
@@ -74,7 +74,7 @@ impl<'a> TypedLine<'a> {
         let inner = self.command.find_subcommand(word).filter(|_| self.positionals == 0);
         match inner {
             Some(inner) => self.command = inner,
-            // clap's own, which is in no definition; commands follow it.
+            // `help` is added by clap and is in no definition; commands follow it.
             None if word == "help" && self.positionals == 0 && self.command.has_subcommands() => {}
             None => self.positionals += 1,
         }
@@ -88,7 +88,7 @@ impl<'a> TypedLine<'a> {
         }
     }
 
-    /// The options that may stand here, the command's own first.
+    /// The options that are valid here, the command's own first.
     pub(super) fn options(&self) -> impl Iterator<Item = &'a Arg> + use<'a> {
         let is_root = std::ptr::eq(self.root, self.command);
         let globals = self.root.get_arguments().filter(move |option| !is_root && option.is_global_set());

@@ -1,4 +1,5 @@
-//! What is set for one command, and by whom. Built once at its start; nothing is parsed when there is no file.
+//! The settings of one command, with the source of each. Built once at its start; nothing is parsed when
+//! there is no file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,14 +17,14 @@ use crate::cli::GlobalFlags;
 use crate::environment::Environment;
 use crate::project::Project;
 
-/// Whose a file is.
+/// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileRole {
     User,
     Project,
 }
 
-/// What is set for one command.
+/// The settings of one command.
 #[derive(Clone, Debug)]
 pub(crate) struct Configuration {
     /// By index in the table of settings; `None` for a setting without a value.
@@ -49,7 +50,7 @@ impl Configuration {
         Ok(built)
     }
 
-    /// What the environment and the flags set, as far as it can be read, without any file.
+    /// Settings of the environment and the flags without any file; invalid ones are ignored.
     pub(crate) fn of_environment(environment: &Environment, flags: &GlobalFlags) -> Self {
         let mut built = Self::without_files();
         // An invalid variable sets nothing here; the first load has reported it.
@@ -63,7 +64,7 @@ impl Configuration {
         Self { set: vec![None; SETTINGS.len()], project: None }
     }
 
-    /// Checks a text as the file of a user or a project, and gives what it sets.
+    /// Checks a text as a user file or a project file; returns what it sets.
     pub(crate) fn check(
         environment: &Environment,
         role: FileRole,
@@ -104,7 +105,7 @@ impl Configuration {
         Ok(())
     }
 
-    /// Refuses what a project's file may not set on top of what is set so far.
+    /// Refuses values that a project file may not set, given the user's settings.
     fn judge(&self, layer: &Layer, root: &Path, path: &Path, user: &Path) -> Result<(), Failure> {
         for Entry { setting, value, line, .. } in &layer.entries {
             let before = self.find(setting.key).map(|sourced| &sourced.value);
@@ -133,7 +134,7 @@ impl Configuration {
                 let message = format!("The environment variable {variable} is {expected}.");
                 Failure::new(ErrorCode::BadArgs, message).with_remedy(setting.meaning)
             })?;
-            // A relative path in the environment means one seen from where the command is typed.
+            // A relative path in the environment is relative to the working directory.
             let value = match std::env::current_dir() {
                 Ok(here) => value.seen_from(setting.kind, &here, environment.home.as_deref()),
                 Err(_) => value,
@@ -172,7 +173,7 @@ impl Configuration {
         self.set[key.index()] = Some(Sourced { value, origin });
     }
 
-    /// What sessions are filed under.
+    /// The key of the project's sessions.
     pub(crate) fn project_key(&self) -> ProjectKey {
         self.project.as_ref().map(|project| project.key.clone()).unwrap_or_default()
     }
@@ -188,7 +189,7 @@ impl Configuration {
         self.find(key).cloned().or_else(fallback)
     }
 
-    /// The session commands act on.
+    /// The current session.
     pub(crate) fn session(&self) -> Sourced<SessionName> {
         let set = self.text(Key::Session);
         let named = set.and_then(|set| Some((SessionName::new(set.value).ok()?, set.origin)));
@@ -259,7 +260,7 @@ impl Configuration {
     }
 }
 
-/// Where the user's file is.
+/// The path of the user file.
 pub(crate) fn user_file(environment: &Environment) -> PathBuf {
     environment.paths.config.join("config.toml")
 }
@@ -276,7 +277,7 @@ mod tests {
 
     use super::*;
 
-    /// A configuration out of two files' texts and variables.
+    /// Loads the texts of two files and variables.
     fn load(user: &str, project: &str, variables: &[(Key, &str)]) -> Result<Configuration, Failure> {
         let home = tempfile::tempdir().expect("a home");
         let (root, file) = (home.path().join("project"), home.path().join("project/tabwire.toml"));
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn c3_l7_a_project_that_reaches_too_far_is_refused_with_the_line() {
+    fn c3_l7_forbidden_project_settings_are_refused_with_their_line() {
         for (user, project, name) in [
             ("", "browser = \"chrome\"", "browser"),
             ("", "profile = \"work\"", "profile"),
@@ -345,13 +346,13 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_is_no_value_is_named() {
+    fn an_invalid_variable_is_named() {
         let failure = load("", "", &[(Key::Port, "many")]).expect_err("no port");
         assert!(failure.message.contains("TABWIRE_PORT"), "{failure:?}");
     }
 
     #[test]
-    fn what_is_built_in_is_what_the_limits_say() {
+    fn built_in_defaults_equal_the_limits() {
         use tabwire_daemon::limits::{DEFAULT_PORT, IDLE_EXIT};
         assert_eq!(built_in(Key::Port), Some(Value::Port(DEFAULT_PORT)));
         assert_eq!(built_in(Key::IdleExit), Some(Value::Time(IDLE_EXIT)));

@@ -4,7 +4,7 @@ use super::layer::Layer;
 use super::setting::Setting;
 use super::value::Value;
 
-/// The text with the setting set; the layer is what the text says now.
+/// The text with the setting changed; `layer` is the parsed text.
 pub(crate) fn set_in_file(text: &str, layer: &Layer, setting: &Setting, value: &Value) -> String {
     let written = value.to_toml();
     let found = layer.entries.iter().find(|entry| entry.setting.key == setting.key);

@@ -1,5 +1,5 @@
-//! One configuration file: what it sets, on which lines. A file that cannot be used is an error that names the
-//! line, never ignored.
+//! One configuration file: its settings with their lines. An invalid file is an error that names the line,
+//! never ignored.
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -15,7 +15,7 @@ use super::value::Value;
 /// Largest file that is read.
 pub(crate) const FILE_BYTES: u64 = 64 * 1024;
 
-/// What a file sets.
+/// The settings of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Layer {
     pub(crate) entries: Vec<Entry>,
@@ -40,7 +40,7 @@ impl Layer {
         }
     }
 
-    /// Reads a file's text; paths in it are seen from the file's directory.
+    /// Parses a file's text. Paths in it are relative to the file's directory.
     pub(crate) fn parse(text: &str, path: &Path, home: Option<&Path>) -> Result<Self, Failure> {
         let table = DeTable::parse(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
@@ -66,11 +66,11 @@ impl Layer {
     }
 }
 
-/// The text of a file, if there is one.
+/// The text of a file; `None` when it does not exist.
 pub(crate) fn read_text(path: &Path) -> Result<Option<String>, Failure> {
     let failed = |why: &str| {
         let message = format!("The configuration {} cannot be read: {why}.", path.display());
-        Failure::new(ErrorCode::BadArgs, message).with_remedy("Mend it or remove it.")
+        Failure::new(ErrorCode::BadArgs, message).with_remedy("Correct or remove it.")
     };
     let file = match std::fs::File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
@@ -83,7 +83,7 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, Failure> {
         return Err(failed("it is not a file"));
     }
     let user = rustix::process::geteuid().as_raw();
-    // Root in a container often works on files of others.
+    // In containers, root often works on files of other users.
     if user != 0 && found.uid() != user && found.uid() != 0 {
         return Err(failed("it belongs to another user")
             .with_remedy("Take it over with chown, or pass --global to leave the project."));
@@ -96,13 +96,13 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, Failure> {
     Ok(Some(text))
 }
 
-/// The number of the line that a place is on.
+/// The line number of a position.
 fn line_of(text: &str, place: usize) -> usize {
     let before = text.as_bytes().get(..place).unwrap_or(text.as_bytes());
     1 + before.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// A file that cannot be used, with the place.
+/// The error of an invalid file, with the line.
 pub(crate) fn unusable(path: &Path, line: usize, why: &str) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("{}:{line}: {why}", path.display()))
 }
@@ -113,7 +113,7 @@ fn unknown(path: &Path, line: usize, name: &str) -> Failure {
     failure.with_remedy(unknown_hint(&name))
 }
 
-/// What to do about a name that is none.
+/// A suggestion for an unknown name.
 pub(crate) fn unknown_hint(name: &str) -> String {
     match find_nearest(name, SETTINGS.iter().map(|setting| setting.name)) {
         Some(near) => format!("Did you mean `{near}`? `tabwire config show` lists all settings."),
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_typing_error_gets_a_suggestion_and_another_word_does_not() {
+    fn only_similar_names_get_a_suggestion() {
         let known = ["browser", "headed", "base_url", "port"];
         let nearest = |typed| find_nearest(typed, known.into_iter());
         assert_eq!(nearest("browsr"), Some("browser"));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_named_with_file_line_and_nearest_name() {
+    fn an_error_names_file_line_and_nearest_setting() {
         for (text, place, word) in [
             ("browser = \"chrome\"\nbrowsr = 1\n", "/p/tabwire.toml:2: ", "`browser`"),
             ("\n\nheaded = \"yes\"", "/p/tabwire.toml:3: `headed` is true or false", "window"),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_an_error_and_a_missing_one_is_not() {
+    fn an_unreadable_file_is_an_error_and_a_missing_one_is_not() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("tabwire.toml");
         assert!(Layer::read(&path, None).expect("nothing").entries.is_empty());

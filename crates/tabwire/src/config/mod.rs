@@ -1,7 +1,6 @@
-//! What can be set, where, and what is set: one table of settings, and the layers that answer for it.
+//! The table of settings, and the layers that set them.
 //!
-//! Built-in, then the user's file, then the project's, then the environment, then flags; the later one wins. Knows
-//! nothing of what a setting does.
+//! Layers, lowest first: default, user file, project file, environment, flags.
 
 mod configuration;
 mod file_edit;

@@ -6,36 +6,36 @@ use tabwire_api::api::PolicyProfile;
 
 use super::value::Value;
 
-/// Whether a project's file may set something.
+/// Whether a project file may set a value.
 #[derive(Debug)]
 pub(crate) enum ProjectRule {
-    /// It may.
+    /// Every value is allowed.
     May,
-    /// It may not.
+    /// No value is allowed.
     Never {
-        /// Why not, as the end of a sentence.
+        /// The reason, as the end of a sentence.
         why: &'static str,
     },
     /// It depends on the value.
     Judged {
-        /// Says why a value may not be set.
+        /// Returns the reason when a value is refused.
         judge: fn(&Judged<'_>) -> Result<(), &'static str>,
-        /// What is left, in a few words.
+        /// What is allowed, in a few words.
         limits: &'static str,
     },
 }
 
-/// A value that a project's file sets, and what it is judged by.
+/// A value that a project file sets, and the context of the decision.
 pub(crate) struct Judged<'a> {
     pub(crate) value: &'a Value,
     /// The project's directory.
     pub(crate) root: &'a Path,
-    /// What the user's own file sets.
+    /// The value in the user file.
     pub(crate) before: Option<&'a Value>,
 }
 
 impl ProjectRule {
-    /// Says why a project may not set a value, if it may not.
+    /// Returns the reason when a project may not set a value.
     pub(crate) fn judge(&self, judged: &Judged<'_>) -> Result<(), &'static str> {
         match self {
             Self::May => Ok(()),
@@ -45,15 +45,15 @@ impl ProjectRule {
     }
 }
 
-/// The guarded policy and no other: each program has a default of its own, and none of them is narrower.
+/// Allows only `guarded`: a project may restrict the user's policy, never extend it.
 pub(crate) fn only_guarded(judged: &Judged<'_>) -> Result<(), &'static str> {
     match judged.value {
         Value::Text(text) if text == PolicyProfile::Guarded.as_str() => Ok(()),
-        _ => Err("it would allow more than you may have meant"),
+        _ => Err("it may allow more than you intend"),
     }
 }
 
-/// A limit that is turned on.
+/// Allows only turning a limit on.
 pub(crate) fn only_on(judged: &Judged<'_>) -> Result<(), &'static str> {
     match judged.value {
         Value::Switch(true) => Ok(()),
@@ -61,18 +61,18 @@ pub(crate) fn only_on(judged: &Judged<'_>) -> Result<(), &'static str> {
     }
 }
 
-/// A time that is not longer than the user's.
+/// Allows only a time that is not longer than the user's.
 pub(crate) fn no_longer(judged: &Judged<'_>) -> Result<(), &'static str> {
     match (judged.value, judged.before) {
         (Value::Time(wanted), Some(Value::Time(before))) if wanted > before => Err("it is longer than yours"),
         (Value::Time(_), _) => Ok(()),
-        _ => Err("it is no time"),
+        _ => Err("it is not a time"),
     }
 }
 
-/// Directories of the project, inside the user's own ones.
+/// Allows directories in the project and in the user's own roots.
 pub(crate) fn inside(judged: &Judged<'_>) -> Result<(), &'static str> {
-    let Value::List(parts) = judged.value else { return Err("it is no list of directories") };
+    let Value::List(parts) = judged.value else { return Err("it is not a list of directories") };
     for part in parts.iter().map(Path::new) {
         let Some(below) = below(judged.root, part) else {
             return Err("a directory is outside of the project");
@@ -89,13 +89,13 @@ pub(crate) fn inside(judged: &Judged<'_>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The way from a directory to a path inside it, after links are followed as far as it exists.
+/// The path relative to a root, with links resolved; `None` outside of it.
 fn below(root: &Path, path: &Path) -> Option<PathBuf> {
     let root = root.canonicalize().ok()?;
     resolved(path)?.strip_prefix(root).ok().map(Path::to_owned)
 }
 
-/// The real path of what exists, with the rest as written; the rest has no `..` any more.
+/// The real path of the existing part, with the rest as written and without `..`.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let existing = path.ancestors().find(|place| place.symlink_metadata().is_ok())?;
     // A dangling link exists and cannot be resolved.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn c3_l7_this_is_all_that_a_project_may_set() {
+    fn c3_l7_a_project_may_set_exactly_these() {
         let is_allowed = |setting: &&Setting| !matches!(setting.project, ProjectRule::Never { .. });
         let allowed: Vec<_> = SETTINGS.iter().filter(is_allowed).map(|setting| setting.name).collect();
         let limited =
@@ -132,14 +132,11 @@ mod tests {
         expected.sort_unstable();
         let mut sorted = allowed.clone();
         sorted.sort_unstable();
-        assert_eq!(
-            sorted, expected,
-            "a setting that grants, chooses or runs something is none of a project's"
-        );
+        assert_eq!(sorted, expected, "a project may not set what grants, chooses or runs something");
     }
 
     #[test]
-    fn c3_a_project_may_only_ask_for_the_guarded_policy() {
+    fn c3_a_project_may_only_set_the_guarded_policy() {
         let root = Path::new("/p");
         let (open, guarded) = (text("open"), text("guarded"));
         for before in [None, Some(&open), Some(&guarded)] {
@@ -149,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn c3_a_project_only_lowers_limits() {
+    fn c3_a_project_may_only_lower_limits() {
         let root = Path::new("/p");
         let time = |seconds| Value::Time(Duration::from_secs(seconds));
         for (wanted, before, may) in
@@ -163,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn t36_a_project_stays_in_its_directory() {
+    fn t36_project_roots_stay_in_its_directory() {
         let home = tempfile::tempdir().expect("a directory");
         let root = home.path().join("project");
         for folder in ["project/data", "project/.git", "other"] {

@@ -1,4 +1,4 @@
-//! The settings as a JSON schema for editors and as a page for people, both from the table.
+//! The settings as a JSON schema for editors and as a reference page, both from the table.
 
 use serde_json::{Map, Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! How a session gets its browser where no flag says anything.
+//! The session options that files and variables set.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::setting::Key;
 use crate::cli::session_flags::{find_upstream, read_headers};
 
 impl Configuration {
-    /// What files and variables say about the session's browser.
+    /// The session options that files and variables set.
     ///
     /// # Errors
     /// When a file of headers cannot be read.
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_is_given_and_nothing_else() {
+    fn only_set_options_are_passed_on() {
         let configuration = configured(&[
             (Key::Browser, "chrome"),
             (Key::Headed, "true"),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_passed_on_with_whatever_else_is_set() {
+    fn a_policy_is_passed_on_with_other_options() {
         for (text, profile) in [("open", PolicyProfile::Open), ("guarded", PolicyProfile::Guarded)] {
             let options = configured(&[(Key::Policy, text), (Key::Cdp, "9222")]).session_defaults();
             assert_eq!(options.expect("readable").policy, Some(profile));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn which_way_is_passed_on_unless_an_address_says_it() {
+    fn the_upstream_is_passed_on_unless_cdp_is_set() {
         for (text, expected) in
             [("launch", None), ("auto", Some(SessionOptions::AUTO)), ("extension", Some("extension"))]
         {

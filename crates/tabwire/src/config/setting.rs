@@ -34,66 +34,66 @@ pub(crate) enum Key {
     Log,
 }
 
-/// What values a setting takes.
+/// The type of a setting's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A session's name.
     SessionName,
     /// An `http` or `https` address.
     WebAddress,
-    /// A name, or a path when it has a slash.
+    /// A name, or a path if it contains a slash.
     NameOrPath,
-    /// Where a browser or a proxy is; may hold a secret, so only a part of it is shown.
+    /// The URL of a browser or a proxy. It may contain a secret, so it is shown in part.
     Endpoint,
     /// True or false.
     Switch,
-    /// One of some words, from the narrowest to the widest.
+    /// One of several words, from the most to the least restrictive.
     Choice(&'static [&'static str]),
     /// A width and a height.
     Size,
-    /// How long.
+    /// A duration.
     Time,
-    /// A port, or 0 for any.
+    /// A port; 0 is any.
     Port,
     /// Directories.
     Directories,
-    /// Flags of a program.
+    /// Flags of the browser.
     Flags,
     /// Headers, whose values are not shown.
     Headers,
 }
 
-/// One setting: everything about it is derived from this.
+/// One setting. Parsing, help, schema and reference are derived from it.
 #[derive(Debug)]
 pub(crate) struct Setting {
     pub(crate) key: Key,
-    /// What it is called in files.
+    /// Its name in files.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// The default, as it would be typed.
+    /// The default, as typed.
     pub(crate) default: Option<&'static str>,
     pub(crate) meaning: &'static str,
     /// The environment variable that sets it.
     pub(crate) variable: Option<&'static str>,
     /// The flag that sets it for one command.
     pub(crate) flag: Option<&'static str>,
-    /// Whether a project's file may set it.
+    /// Whether a project file may set it.
     pub(crate) project: ProjectRule,
 }
 
 impl Key {
-    /// Its place in the table.
+    /// Its position in the table.
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
 
-    /// What is known about it.
+    /// Its definition.
     pub(crate) fn setting(self) -> &'static Setting {
         &SETTINGS[self.index()]
     }
 }
 
-/// Finds a setting by its name; `-` is as good as `_`.
+/// Finds a setting by its name; `-` equals `_`.
 pub(crate) fn find_setting(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name || setting.name == name.replace('-', "_"))
 }
@@ -104,7 +104,7 @@ mod tests {
     use crate::config::value::Value;
 
     #[test]
-    fn the_table_is_in_order_and_its_defaults_are_values() {
+    fn the_table_is_ordered_and_its_defaults_are_valid() {
         for (place, setting) in SETTINGS.iter().enumerate() {
             assert_eq!(setting.key.index(), place, "{}", setting.name);
             assert!(setting.meaning.ends_with('.'), "{}", setting.name);

@@ -1,4 +1,4 @@
-//! One value of a setting: read from a file or typed, written back, and shown without secrets.
+//! A setting's value: parsed from a file or typed text, written back, and shown without secrets.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use url::Url;
 use super::setting::Kind;
 use crate::cli::{parse_duration, parse_size};
 
-/// What a setting is set to.
+/// A setting's value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
@@ -22,7 +22,7 @@ pub(crate) enum Value {
     List(Vec<String>),
 }
 
-/// What is shown in place of a secret.
+/// Replaces a secret in output.
 const MASK: &str = "…";
 
 impl Value {
@@ -92,7 +92,7 @@ impl Value {
         if is_fine { Ok(self) } else { Err(expected(kind)) }
     }
 
-    /// The same value with its paths seen from a directory.
+    /// The same value with paths resolved against a directory.
     pub(crate) fn seen_from(self, kind: Kind, base: &Path, home: Option<&Path>) -> Self {
         let absolute = |text: String| absolute(&text, base, home).display().to_string();
         match (kind, self) {
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// As a file has it.
+    /// The value as TOML.
     pub(crate) fn to_toml(&self) -> String {
         match self {
             Self::Text(text) => quoted(text),
@@ -137,7 +137,7 @@ impl Value {
         }
     }
 
-    /// As it is typed and shown.
+    /// The value as it is typed and shown.
     pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -150,7 +150,7 @@ impl Value {
         }
     }
 
-    /// The same value without what is secret in it.
+    /// The same value with secrets masked.
     pub(crate) fn masked(&self, kind: Kind) -> Self {
         match (kind, self) {
             (Kind::Endpoint, Self::Text(text)) => Self::Text(masked_address(text)),
@@ -166,7 +166,7 @@ impl Value {
     }
 }
 
-/// An address without the name, password, path and query that may be secret.
+/// A URL without user name, password, path and query.
 fn masked_address(text: &str) -> String {
     let url = Url::parse(text).ok();
     let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
@@ -198,7 +198,7 @@ pub(crate) fn expected(kind: Kind) -> String {
     }
 }
 
-/// Words as a file has them.
+/// Words in quotes, as in a file.
 trait MapQuoted {
     fn map_quoted(&self) -> String;
 }
@@ -209,12 +209,12 @@ impl MapQuoted for [&str] {
     }
 }
 
-/// A text in quotes. JSON's escapes are TOML's as well, but for one control character.
+/// A quoted TOML string. JSON's escapes are valid TOML, except for one control character.
 fn quoted(text: &str) -> String {
     json!(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// A path seen from a directory, without `.` and `..`; `~/` is the user's home.
+/// A path resolved against a directory, without `.` and `..`; `~/` is the home directory.
 fn absolute(text: &str, base: &Path, home: Option<&Path>) -> PathBuf {
     let path = match (text.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => home.join(rest),
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_typed_is_checked_and_comes_back_the_same() {
+    fn typed_values_are_checked_and_round_trip() {
         for (kind, typed, file) in [
             (Kind::SessionName, "work", "\"work\""),
             (Kind::WebAddress, "http://localhost:3000/app", "\"http://localhost:3000/app\""),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_shown() {
+    fn secrets_are_masked() {
         for (address, shown) in [
             ("9222", "9222"),
             ("ws://host:1/devtools/browser/canary", "ws://host:1/…"),
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_seen_from_the_file_that_has_them() {
+    fn paths_are_relative_to_the_file_that_has_them() {
         let (base, home) = (Path::new("/p"), Some(Path::new("/h")));
         let seen = |kind, text: &str| Value::Text(text.to_owned()).seen_from(kind, base, home).to_text();
         assert_eq!(seen(Kind::NameOrPath, "work"), "work");

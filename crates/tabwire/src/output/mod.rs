@@ -1,4 +1,4 @@
-//! What the command line prints, and how it asks the user.
+//! Prints results and prompts the user.
 
 pub(crate) mod exit;
 pub(crate) mod printer;

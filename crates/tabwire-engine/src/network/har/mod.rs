@@ -1,4 +1,4 @@
-//! Requests written as HTTP HarReplay 1.2. Knows nothing of files.
+//! Writes requests as an HTTP Archive (HAR 1.2).
 
 pub(crate) mod recording;
 pub(crate) mod replay;
@@ -198,7 +198,7 @@ mod tests {
     use super::date;
 
     #[test]
-    fn dates_are_written_as_the_format_wants_them() {
+    fn dates_are_written_as_iso_8601() {
         assert_eq!(date(0.0), "1970-01-01T00:00:00.000Z");
         assert_eq!(date(951_782_400.5), "2000-02-29T00:00:00.500Z");
         assert_eq!(date(1_794_734_436.25), "2026-11-15T09:20:36.250Z");

@@ -10,7 +10,7 @@ use crate::network::route::MockResponse;
 use tabwire_secrets::{mask_body, mask_url};
 
 /// Headers about the transfer encoding, which the recorded body does not have.
-const OF_THE_WIRE: &[&str] =
+const TRANSFER_HEADERS: &[&str] =
     &["content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive"];
 
 /// Recorded responses.
@@ -31,7 +31,7 @@ struct Record {
     method: String,
     url: String,
     sent: Option<String>,
-    answer: MockResponse,
+    response: MockResponse,
     is_served: bool,
 }
 
@@ -85,19 +85,18 @@ impl HarReplay {
     /// Parses a HAR file.
     pub(crate) fn read(content: &[u8], strict: bool) -> Result<Self, Failure> {
         let file: File = serde_json::from_slice(content).map_err(|error| {
-            Failure::new(ErrorCode::BadArgs, format!("The file is no HTTP HarReplay: {error}.")).with_remedy(
-                Remedy::new(
+            Failure::new(ErrorCode::BadArgs, format!("The file is not an HTTP Archive (HAR): {error}."))
+                .with_remedy(Remedy::new(
                     "Use a file from {} or from the developer tools of a browser.",
                     [Step::action("har")],
-                ),
-            )
+                ))
         })?;
         let count = file.log.entries.len();
         let records: Vec<Record> = file.log.entries.into_iter().filter_map(Entry::into_record).collect();
         if records.is_empty() {
             return Err(Failure::new(
                 ErrorCode::BadArgs,
-                "The archive holds no answer that could be replayed.",
+                "The archive has no response that can be replayed.",
             )
             .with_remedy(Remedy::new(
                 "Record it with bodies: start a recording with {}, load the page, stop the recording.",
@@ -133,13 +132,13 @@ impl HarReplay {
             let next = self.records.iter().position(|record| meant(record) && !record.is_served);
             next.or_else(|| self.records.iter().rposition(meant))
         };
-        let Some(place) = candidates(true).or_else(|| candidates(false)) else {
+        let Some(index) = candidates(true).or_else(|| candidates(false)) else {
             self.missed += 1;
             return None;
         };
         self.served += 1;
-        self.records[place].is_served = true;
-        Some(self.records[place].answer.clone())
+        self.records[index].is_served = true;
+        Some(self.records[index].response.clone())
     }
 }
 
@@ -159,13 +158,13 @@ impl Entry {
         };
         let is_kept = |header: &Header| {
             is_header_name(&header.name)
-                && !OF_THE_WIRE.iter().any(|name| header.name.eq_ignore_ascii_case(name))
+                && !TRANSFER_HEADERS.iter().any(|name| header.name.eq_ignore_ascii_case(name))
         };
         let headers: HeaderList = self.response.headers.into_iter().filter(is_kept).collect();
         let url = self.request.url.split('#').next().unwrap_or_default().to_owned();
         let sent = self.request.post_data.and_then(|data| data.text);
-        let answer = MockResponse { status, headers, body };
-        Some(Record { method: self.request.method, url, sent, answer, is_served: false })
+        let response = MockResponse { status, headers, body };
+        Some(Record { method: self.request.method, url, sent, response, is_served: false })
     }
 }
 
@@ -189,22 +188,22 @@ mod tests {
     }
 
     fn body(archive: &mut HarReplay, method: &str, url: &str, sent: Option<&str>) -> Option<String> {
-        archive.find(method, url, sent).map(|answer| String::from_utf8(answer.body).expect("text"))
+        archive.find(method, url, sent).map(|response| String::from_utf8(response.body).expect("text"))
     }
 
     #[test]
-    fn answers_come_in_order_and_the_last_one_again() {
+    fn responses_are_served_in_order_and_the_last_one_repeats() {
         let url = "http://a.test/x";
         let mut archive = archive(&[entry("GET", url, None, "one"), entry("GET", url, None, "two")]);
         let mut next = || body(&mut archive, "GET", "http://a.test/x#part", None);
         assert_eq!([next(), next(), next()].map(Option::unwrap_or_default), ["one", "two", "two"]);
         assert_eq!(body(&mut archive, "POST", url, None), None);
         assert_eq!((archive.served, archive.missed), (3, 1));
-        assert_eq!(archive.find("GET", url, None).map(|answer| answer.headers.iter().count()), Some(1));
+        assert_eq!(archive.find("GET", url, None).map(|response| response.headers.iter().count()), Some(1));
     }
 
     #[test]
-    fn the_same_body_counts_and_masked_secrets_are_equal() {
+    fn requests_match_by_body_with_masked_secrets() {
         let url = "http://a.test/x?token=•••";
         let mut archive = archive(&[entry("POST", url, Some("a"), "A"), entry("POST", url, Some("b"), "B")]);
         assert_eq!(body(&mut archive, "POST", "http://a.test/x?token=5", Some("b")).as_deref(), Some("B"));
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_archive_is_refused() {
+    fn invalid_archives_are_refused() {
         for bad in ["", "{}", r#"{"log": {"entries": []}}"#, "[1"] {
             assert_eq!(HarReplay::read(bad.as_bytes(), true).expect_err(bad).code, ErrorCode::BadArgs);
         }

@@ -31,12 +31,13 @@ impl Body {
 pub(crate) async fn fetch_body(entry: &RequestEntry, deadline: Deadline) -> Result<Body, CdpError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Answer {
+    struct BodyResponse {
         body: String,
         base64_encoded: bool,
     }
     let params = json!({"requestId": entry.id});
-    let response: Answer = entry.session.send("Network.getResponseBody", &params, deadline).await?.to()?;
+    let response: BodyResponse =
+        entry.session.send("Network.getResponseBody", &params, deadline).await?.to()?;
     if !response.base64_encoded {
         return Ok(Body::Text(response.body));
     }
@@ -60,13 +61,14 @@ fn is_plain(text: &str) -> bool {
 pub(crate) async fn fetch_sent(entry: &RequestEntry, deadline: Deadline) -> Result<Option<String>, CdpError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Answer {
+    struct BodyResponse {
         post_data: String,
     }
     if entry.post_data.is_some() || !entry.has_post_data {
         return Ok(entry.post_data.clone());
     }
     let params = json!({"requestId": entry.id});
-    let response: Answer = entry.session.send("Network.getRequestPostData", &params, deadline).await?.to()?;
+    let response: BodyResponse =
+        entry.session.send("Network.getRequestPostData", &params, deadline).await?.to()?;
     Ok(Some(response.post_data))
 }

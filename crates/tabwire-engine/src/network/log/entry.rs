@@ -96,8 +96,8 @@ impl RequestEntry {
         }
     }
 
-    /// Takes the head of its response; keeps raw headers that are known already.
-    pub(crate) fn answered(&mut self, mut head: ResponseHead) {
+    /// Sets the head of its response; keeps raw headers that are known already.
+    pub(crate) fn set_response(&mut self, mut head: ResponseHead) {
         if head.from_service_worker {
             self.origin = Some(Origin::ServiceWorker);
         } else if head.from_prefetch_cache {
@@ -129,7 +129,7 @@ impl RequestEntry {
         matches!(self.outcome, Outcome::Failed(_)) || self.status().is_some_and(|status| status >= 400)
     }
 
-    /// Whether it only affects the look of the page.
+    /// Whether it is a static resource (see `ResourceKind::is_static`).
     pub(crate) fn is_static(&self) -> bool {
         self.kind.is_static() || (self.kind == ResourceKind::Other && self.url.ends_with("/favicon.ico"))
     }

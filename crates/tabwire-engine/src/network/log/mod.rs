@@ -19,7 +19,7 @@ use super::headers::HeaderList;
 use super::log::entry::{Origin, Outcome, RequestEntry, milliseconds_between};
 use super::log::message::{Direction, Message};
 use super::log::resource_kind::ResourceKind;
-use crate::limits::{EARLY_NEWS, RECORDED_REQUESTS, REQUEST_ENTRIES};
+use crate::limits::{EARLY_REQUEST_DATA, RECORDED_REQUESTS, REQUEST_ENTRIES};
 
 /// The last requests of a page.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub(crate) struct RequestLog {
 enum Early {
     Sent(HeaderList),
     Received(HeaderList),
-    Answered(Origin),
+    Fulfilled(Origin),
 }
 
 impl RequestLog {
@@ -54,17 +54,17 @@ impl RequestLog {
             "Network.requestWillBeSent" => self.begin(session, event.to()?),
             "Network.requestWillBeSentExtraInfo" => {
                 let info: ExtraInfo = event.to()?;
-                self.take_early(info.request_id, Early::Sent(info.headers));
+                self.add_early(info.request_id, Early::Sent(info.headers));
             }
             "Network.responseReceivedExtraInfo" => {
                 let info: ExtraInfo = event.to()?;
-                self.take_early(info.request_id, Early::Received(info.headers));
+                self.add_early(info.request_id, Early::Received(info.headers));
             }
             "Network.responseReceived" | "Network.webSocketHandshakeResponseReceived" => {
                 let received: ResponseReceived = event.to()?;
                 if let Some(entry) = self.find_by_id(&received.request_id) {
                     entry.session = session.clone();
-                    entry.answered(received.response);
+                    entry.set_response(received.response);
                 }
             }
             "Network.requestServedFromCache" => {
@@ -141,7 +141,7 @@ impl RequestLog {
 
     fn redirect(&mut self, id: &str, head: ResponseHead, at: f64, has_extra: bool) {
         if let Some(entry) = self.find_by_id(id) {
-            entry.answered(head);
+            entry.set_response(head);
             entry.outcome = Outcome::Redirected;
             entry.ended = Some(at);
             if !has_extra {
@@ -161,25 +161,27 @@ impl RequestLog {
         let id = entry.id.clone();
         self.entries.push_back(entry);
         let early = std::mem::take(&mut self.early);
-        for (about, news) in early {
-            if about == id { self.take_early(about, news) } else { self.early.push_back((about, news)) }
+        for (about, data) in early {
+            if about == id { self.add_early(about, data) } else { self.early.push_back((about, data)) }
         }
     }
 
-    fn take_early(&mut self, id: String, news: Early) {
-        let wants = |entry: &&mut RequestEntry| match news {
+    /// Adds data to its request, or keeps it until the request is in the log: Chrome sends `ExtraInfo` events and
+    /// `Fetch.requestPaused` before or after `requestWillBeSent`.
+    fn add_early(&mut self, id: String, data: Early) {
+        let wants = |entry: &&mut RequestEntry| match data {
             Early::Sent(_) => !entry.knows_sent,
             Early::Received(_) => !entry.knows_received,
-            Early::Answered(_) => entry.outcome == Outcome::UnderWay,
+            Early::Fulfilled(_) => entry.outcome == Outcome::UnderWay,
         };
         let Some(entry) = self.entries.iter_mut().filter(|entry| entry.id == id).find(wants) else {
-            if self.early.len() == EARLY_NEWS {
+            if self.early.len() == EARLY_REQUEST_DATA {
                 self.early.pop_front();
             }
-            self.early.push_back((id, news));
+            self.early.push_back((id, data));
             return;
         };
-        match news {
+        match data {
             Early::Sent(headers) => {
                 entry.headers = headers;
                 entry.knows_sent = true;
@@ -188,13 +190,13 @@ impl RequestLog {
                 entry.response.get_or_insert_default().headers = headers;
                 entry.knows_received = true;
             }
-            Early::Answered(origin) => entry.origin = Some(origin),
+            Early::Fulfilled(origin) => entry.origin = Some(origin),
         }
     }
 
-    /// Records that we fulfilled a request.
-    pub(crate) fn answered_by(&mut self, id: &str, origin: Origin) {
-        self.take_early(id.to_owned(), Early::Answered(origin));
+    /// Records the source of a response that did not come from the network.
+    pub(crate) fn set_origin(&mut self, id: &str, origin: Origin) {
+        self.add_early(id.to_owned(), Early::Fulfilled(origin));
     }
 
     fn finish(&mut self, session: &CdpSession, finished: &LoadingFinished) -> Option<u64> {

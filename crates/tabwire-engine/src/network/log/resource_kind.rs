@@ -81,7 +81,7 @@ impl ResourceKind {
         }
     }
 
-    /// Whether it is part of the look and behaviour of a page instead of its data.
+    /// Whether it is a static resource: a style sheet, image, video, font, script or manifest.
     pub(crate) const fn is_static(self) -> bool {
         matches!(
             self,

@@ -54,7 +54,7 @@ impl From<&Route> for ListedRoute {
             RouteEffect::Abort(AbortReason::Blocked) => "abort".to_owned(),
             RouteEffect::Abort(reason) => format!("abort ({})", reason.browser_word()),
             RouteEffect::Fulfil(response) => {
-                format!("answer {} with {} bytes", response.status, response.body.len())
+                format!("respond with status {} and {} bytes", response.status, response.body.len())
             }
             RouteEffect::Rewrite(change) => {
                 let mut parts = Vec::new();
@@ -95,9 +95,9 @@ impl ListedRoute {
         let times = self.times.map(|times| format!(" of {times}")).unwrap_or_default();
         let refused = match self.refused {
             0 => String::new(),
-            count => format!(
-                "; refused by the browser or the policy: {count}, those requests went on as they were"
-            ),
+            count => {
+                format!("; refused by the browser or the policy: {count}, those requests continued unchanged")
+            }
         };
         format!("{} {}{kinds}: {} (hits: {}{times}{refused})", self.number, self.url, self.does, self.hits)
     }

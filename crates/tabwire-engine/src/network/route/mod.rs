@@ -105,7 +105,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    pub(crate) fn go_on(id: &str) -> Self {
+    pub(crate) fn proceed(id: &str) -> Self {
         Self { method: "Fetch.continueRequest", params: json!({"requestId": id}) }
     }
 
@@ -153,7 +153,7 @@ impl Route {
             RouteEffect::Abort(reason) => Verdict::fail(id, *reason),
             RouteEffect::Fulfil(response) => fulfil(paused, response),
             // The browser sends a preflight first; only the request itself is changed.
-            RouteEffect::Rewrite(_) if is_preflight(paused) => Verdict::go_on(id),
+            RouteEffect::Rewrite(_) if is_preflight(paused) => Verdict::proceed(id),
             RouteEffect::Rewrite(change) => rewrite(paused, change),
         }
     }
@@ -201,7 +201,7 @@ pub(crate) fn fulfil(paused: &RequestPaused, response: &MockResponse) -> Verdict
 }
 
 fn rewrite(paused: &RequestPaused, change: &Change) -> Verdict {
-    let mut verdict = Verdict::go_on(&paused.request_id);
+    let mut verdict = Verdict::proceed(&paused.request_id);
     let params = &mut verdict.params;
     if let Some(url) = &change.url {
         params["url"] = json!(url);

@@ -57,7 +57,7 @@ impl RouteTable {
         let route = self.routes.iter_mut().rev().find(|route| route.applies(url, kind))?;
         if !may_apply(&route.effect) {
             route.refused = route.refused.saturating_add(1);
-            return Some((None, Verdict::go_on(&paused.request_id)));
+            return Some((None, Verdict::proceed(&paused.request_id)));
         }
         route.hits = route.hits.saturating_add(1);
         Some((Some(route.number), route.judge(paused)))
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_rule_that_still_applies_decides() {
+    fn the_newest_route_that_applies_decides() {
         let mut table = RouteTable::default();
         table.add(route("/a", &[], None));
         table.add(route("/a", &[ResourceKind::Image], None));
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(judge("http://x/b", "Fetch"), None);
         assert_eq!(table.take(|route| route.number == 2).len(), 1);
         assert_eq!((table.len(), table.iter().map(|route| route.hits).sum::<u32>()), (2, 2));
-        let refused = table.judge(&paused("http://x/a", "Fetch"), |_| false).expect("a rule is for it");
+        let refused = table.judge(&paused("http://x/a", "Fetch"), |_| false).expect("a route matches");
         assert_eq!((refused.0, refused.1.method), (None, "Fetch.continueRequest"));
         assert_eq!(table.iter().map(|route| route.refused).sum::<u32>(), 1);
     }

@@ -73,7 +73,7 @@ mod tests {
     use super::UrlGlob;
 
     #[test]
-    fn a_star_stands_for_anything_and_plain_text_for_a_part() {
+    fn a_star_matches_anything_and_plain_text_a_part() {
         for (pattern, url, expected) in [
             ("/api/", "https://a.test/api/users", true),
             ("/api/", "https://a.test/app", false),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_browser_reads_the_same() {
+    fn browser_patterns_match_the_same_urls() {
         let pattern = |text: &str| UrlGlob::parse(text).expect("a pattern").browser_pattern();
         assert_eq!(pattern("/a?b=c"), "*/a\\?b=c*");
         assert_eq!(pattern("/api/*"), "*/api/*");

@@ -1,23 +1,23 @@
-//! Devices that a tab can be made to look like. A table.
+//! The table of devices that `emulate` knows.
 
 use tabwire_api::{ErrorCode, Failure};
 
-/// What a device runs.
+/// Browser and operating system of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum System {
-    /// Safari on a phone, with the version of its system.
+    /// Safari on a phone, with the iOS version.
     Iphone(&'static str),
-    /// Safari on a tablet that asks for mobile pages.
+    /// Safari on a tablet that requests mobile pages.
     Ipad(&'static str),
-    /// Chrome on a phone, with its model and the version of its system.
+    /// Chrome on a phone, with its model and the Android version.
     AndroidPhone(&'static str, &'static str),
     /// Chrome on a tablet.
     AndroidTablet(&'static str, &'static str),
-    /// This browser as it is.
+    /// The browser's own user agent.
     Desktop,
 }
 
-/// A device that a tab can be made to look like.
+/// A device to emulate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Device {
     /// Its name.
@@ -28,7 +28,7 @@ pub(crate) struct Device {
     pub(crate) height: u32,
     /// Pixels of the screen per CSS pixel.
     pub(crate) scale: f64,
-    /// What it runs.
+    /// Its browser and operating system.
     pub(crate) system: System,
 }
 
@@ -73,7 +73,7 @@ impl Device {
     }
 }
 
-/// The device with a name; letters alone count.
+/// The device with a name. Case, spaces and punctuation are ignored.
 pub(crate) fn find_device(name: &str) -> Result<&'static Device, Failure> {
     let plain = |text: &str| -> String {
         text.chars()
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_are_found_however_their_names_are_written() {
+    fn device_names_ignore_case_and_punctuation() {
         for name in ["iPhone 15", "iphone-15", "IPHONE15"] {
             assert_eq!(find_device(name).map(|device| device.name), Ok("iPhone 15"));
         }

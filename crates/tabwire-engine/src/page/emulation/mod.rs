@@ -1,6 +1,6 @@
-//! What a tab's page is made to take its device and surroundings for, and the settings that make it so.
+//! Emulation of a device and its environment in one tab, as CDP commands.
 //!
-//! Settings hold in every process of the page and for every document to come. Knows nothing of how they are asked for.
+//! The commands apply in every process of the page and for all later documents.
 
 pub(crate) mod device;
 pub(crate) mod options;
@@ -16,48 +16,48 @@ use crate::cdp::Setting;
 use crate::page::Page;
 use crate::page::emulation::user_agent::UserAgent;
 
-/// The size of a page's view.
+/// The size of a page's viewport.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Viewport {
     /// Width in CSS pixels.
     pub(crate) width: u32,
     /// Height in CSS pixels.
     pub(crate) height: u32,
-    /// Pixels of the screen per CSS pixel.
+    /// Device pixels per CSS pixel.
     pub(crate) scale: f64,
-    /// Whether the page is laid out as on a phone, by its `viewport` element.
+    /// Whether the page has a mobile layout, which uses its `viewport` meta element.
     pub(crate) mobile: bool,
 }
 
-/// A place on earth.
+/// A geographic position.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Geolocation {
     /// Degrees north.
     pub(crate) latitude: f64,
     /// Degrees east.
     pub(crate) longitude: f64,
-    /// How far off it may be, in metres.
+    /// Accuracy in metres.
     pub(crate) accuracy: f64,
 }
 
-/// A permission that was decided for the user.
+/// A permission that was granted or denied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct DecidedPermission {
     /// Its name.
     pub(crate) name: String,
-    /// The pages it was decided for.
+    /// The origin it applies to.
     pub(crate) origin: String,
     /// `granted` or `denied`.
     pub(crate) setting: String,
 }
 
-/// What a page is made to take its device for; what is left out is as it really is.
+/// What is emulated in a page. Empty fields are not emulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Emulation {
-    /// The device the other values come from.
+    /// The device that the other values come from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) device: Option<String>,
-    /// The size of the view.
+    /// The size of the viewport.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) viewport: Option<Viewport>,
     /// Whether there is a touch screen.
@@ -66,26 +66,26 @@ pub(crate) struct Emulation {
     /// `screen` or `print`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) media: Option<String>,
-    /// What media queries are told, by their names.
+    /// Values of media features by name, such as `prefers-color-scheme`.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub(crate) features: std::collections::BTreeMap<String, String>,
-    /// The language and region.
+    /// The locale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) locale: Option<String>,
     /// The time zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timezone: Option<String>,
-    /// Where the device is.
+    /// The position of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) geolocation: Option<Geolocation>,
-    /// What the browser says it is.
+    /// The user agent.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "only_text")]
     #[schemars(with = "Option<String>")]
     pub(crate) user_agent: Option<UserAgent>,
-    /// How many times slower the processor is.
+    /// CPU slowdown factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cpu_slowdown: Option<f64>,
-    /// Permissions that were decided.
+    /// Granted and denied permissions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) permissions: Vec<DecidedPermission>,
 }
@@ -94,14 +94,14 @@ fn only_text<S: serde::Serializer>(agent: &Option<UserAgent>, serializer: S) -> 
     agent.as_ref().map(|agent| agent.text.as_str()).serialize(serializer)
 }
 
-/// A setting that is in force, or the one that takes it back.
+/// The command that turns a setting on, or the one that turns it off.
 fn setting(key: &str, is_on: bool, on: (&'static str, Value), off: (&'static str, Value)) -> Setting {
     let (method, params) = if is_on { on } else { off };
     Setting { key: format!("emulation:{key}"), method, params, persistent: is_on }
 }
 
 impl Emulation {
-    /// Everything as settings, what is not emulated too; always in the same order.
+    /// The commands for all settings, including those that are off, always in the same order.
     fn settings(&self) -> Vec<Setting> {
         let touch = json!({"enabled": self.touch, "maxTouchPoints": 5});
         let features: Vec<Value> =
@@ -151,7 +151,7 @@ impl Emulation {
         setting("geolocation", self.geolocation.is_some(), on, off)
     }
 
-    /// The browser's name and the language it asks for go together.
+    /// User agent and `Accept-Language`, which are one CDP command.
     fn agent_setting(&self) -> Setting {
         let mut params =
             self.user_agent.as_ref().map_or_else(|| json!({"userAgent": ""}), UserAgent::to_params);
@@ -167,7 +167,7 @@ impl Emulation {
         )
     }
 
-    /// The settings that make this out of what was before.
+    /// The commands that change the emulation from `before` to this one.
     fn settings_since(&self, before: &Self) -> Vec<Setting> {
         let (new, old) = (self.settings(), before.settings());
         new.into_iter().zip(old).filter(|(new, old)| new != old).map(|(new, _)| new).collect()
@@ -175,7 +175,7 @@ impl Emulation {
 }
 
 impl Page {
-    /// Makes the page take its device for another. What is refused leaves everything as it was.
+    /// Changes the emulation of the page. When Chrome refuses a command, all changes are undone.
     pub(crate) async fn emulate(
         &self,
         before: &Emulation,
@@ -197,7 +197,7 @@ impl Page {
         .await?;
         let Some(failure) = refused else { return Ok(()) };
         for setting in before.settings_since(after) {
-            // What never was in force cannot always be taken back.
+            // The refused setting was never on, so Chrome may refuse to turn it off too.
             let reply = self.session().apply_setting(&setting, deadline);
             self.unless_blocked(async {
                 drop(reply.await);
@@ -212,13 +212,13 @@ impl Page {
 fn why_refused(error: CdpError, setting: &Setting) -> Failure {
     let CdpError::Protocol { message, .. } = &error else { return error.into_failure() };
     if message.contains("already in effect") {
-        let message = format!("Another tab or client has a say in this already: {message}.");
+        let message = format!("Another tab or client already overrides it: {message}.");
         return Failure::new(ErrorCode::Busy, message).with_remedy(
             "Chrome has one time zone and locale for all pages of a process. Reset the other tab, or use another session.",
         );
     }
     let what = setting.key.trim_start_matches("emulation:");
-    Failure::new(ErrorCode::BadArgs, format!("The browser does not take the {what}: {message}."))
+    Failure::new(ErrorCode::BadArgs, format!("The browser rejects the {what}: {message}."))
         .with_remedy("Nothing was changed. Check the value; `tabwire emulate --help` has examples.")
 }
 
@@ -248,19 +248,19 @@ pub(crate) fn parse_geolocation(text: &str) -> Option<Geolocation> {
     is_place.then_some(place)
 }
 
-/// What a wish for one value says: leave it, take it back, or this.
+/// The requested change of one value.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) enum Wish<'a> {
-    /// Nothing was said.
+pub(crate) enum ValueChange<'a> {
+    /// Not given: keep the current value.
     Leave,
-    /// As it really is.
+    /// `off`: stop emulating it.
     Off,
-    /// This.
+    /// Emulate this value.
     Set(&'a str),
 }
 
-impl<'a> Wish<'a> {
-    /// Reads a wish; `off` takes back.
+impl<'a> ValueChange<'a> {
+    /// Parses an argument.
     pub(crate) fn read(text: Option<&'a str>) -> Self {
         match text {
             None => Self::Leave,
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_and_places_are_read() {
+    fn viewports_and_positions_are_parsed() {
         assert_eq!(parse_viewport("390x844@3"), Some((390, 844, Some(3.0))));
         assert_eq!(parse_viewport("1280x720"), Some((1280, 720, None)));
         for bad in ["", "390", "0x5", "1x99999", "axb", "1x2@y"] {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_set_and_a_reset_takes_everything_back() {
+    fn only_differences_are_sent_and_a_reset_undoes_all() {
         let none = Emulation::default();
         let some = Emulation { timezone: Some("Asia/Tokyo".to_owned()), touch: true, ..none.clone() };
         let keys = |settings: &[Setting]| -> Vec<(String, bool)> {

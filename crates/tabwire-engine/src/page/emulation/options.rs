@@ -1,4 +1,4 @@
-//! Turns what is asked of `emulate` into an emulation, and carries it out. Knows nothing of how it is told.
+//! Applies the arguments of the action `emulate` to a page.
 
 use serde_json::json;
 use tabwire_api::{ErrorCode, Failure};
@@ -12,10 +12,10 @@ use crate::page::Page;
 use crate::page::emulation::device::find_device;
 use crate::page::emulation::user_agent::UserAgent;
 use crate::page::emulation::{
-    DecidedPermission, Emulation, Viewport, Wish, parse_geolocation, parse_viewport,
+    DecidedPermission, Emulation, ValueChange, Viewport, parse_geolocation, parse_viewport,
 };
 
-/// Media features that can be emulated, and their values. A table.
+/// Media features that can be emulated, and their values.
 const FEATURES: &[(&str, &str, &[&str])] = &[
     ("color-scheme", "prefers-color-scheme", &["dark", "light"]),
     ("reduced-motion", "prefers-reduced-motion", &["reduce", "no-preference"]),
@@ -23,12 +23,12 @@ const FEATURES: &[(&str, &str, &[&str])] = &[
     ("contrast", "prefers-contrast", &["more", "less", "custom", "no-preference"]),
 ];
 
-/// Permissions that are commonly wanted, for hints. A table.
+/// Common permissions, for error messages.
 const PERMISSIONS: &str = "geolocation, notifications, camera, microphone, clipboard-read, clipboard-write, midi, \
      background-sync, persistent-storage, storage-access, local-fonts, screen-wake-lock, accelerometer, gyroscope, \
      magnetometer, payment-handler, window-management";
 
-/// Does what is asked and says what is emulated afterwards.
+/// Applies the arguments. Returns what is emulated afterwards.
 pub(crate) async fn apply(asked: &Emulate, context: &Context, page: &Page) -> Result<Emulation, Failure> {
     let locked = page.unless_blocked(async {
         let emulation = page.state().emulation().lock();
@@ -43,8 +43,8 @@ pub(crate) async fn apply(asked: &Emulate, context: &Context, page: &Page) -> Re
     change_device(asked, &mut after, context).await?;
     change_viewport(asked, &mut after)?;
     change_media(asked, &mut after)?;
-    change_place(asked, &mut after)?;
-    let permissions = wished_permissions(asked, page, context).await?;
+    change_environment(asked, &mut after)?;
+    let permissions = requested_permissions(asked, page, context).await?;
     page.emulate(&before, &after, context.deadline).await?;
     *emulation = after;
     if asked.reset || asked.reset_permissions {
@@ -63,19 +63,19 @@ pub(crate) async fn apply(asked: &Emulate, context: &Context, page: &Page) -> Re
 }
 
 async fn change_device(asked: &Emulate, after: &mut Emulation, context: &Context) -> Result<(), Failure> {
-    let name = match Wish::read(asked.device.as_deref()) {
-        Wish::Leave => {
+    let name = match ValueChange::read(asked.device.as_deref()) {
+        ValueChange::Leave => {
             return if asked.landscape {
                 Err(bad("--landscape needs a --device.", "Swap width and height of the --viewport."))
             } else {
                 Ok(())
             };
         }
-        Wish::Off => {
+        ValueChange::Off => {
             (after.device, after.viewport, after.touch, after.user_agent) = (None, None, false, None);
             return Ok(());
         }
-        Wish::Set(name) => name,
+        ValueChange::Set(name) => name,
     };
     let device = find_device(name)?;
     let version = context.browser.version(context.deadline).await?;
@@ -91,10 +91,10 @@ async fn change_device(asked: &Emulate, after: &mut Emulation, context: &Context
 }
 
 fn change_viewport(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
-    match Wish::read(asked.viewport.as_deref()) {
-        Wish::Leave => {}
-        Wish::Off => after.viewport = None,
-        Wish::Set(text) => {
+    match ValueChange::read(asked.viewport.as_deref()) {
+        ValueChange::Leave => {}
+        ValueChange::Off => after.viewport = None,
+        ValueChange::Set(text) => {
             let hint = "Give it as WIDTHxHEIGHT, e.g. 390x844 or 390x844@3, at most 10000 pixels a side.";
             let (width, height, scale) =
                 parse_viewport(text).ok_or_else(|| bad(&format!("{text:?} is not a size."), hint))?;
@@ -130,55 +130,55 @@ fn check_scale(viewport: Option<Viewport>) -> Result<(), Failure> {
 fn change_media(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
     let given = [&asked.color_scheme, &asked.reduced_motion, &asked.forced_colors, &asked.contrast];
     for ((option, feature, values), given) in FEATURES.iter().zip(given) {
-        match Wish::read(given.as_deref()) {
-            Wish::Leave => {}
-            Wish::Off => drop(after.features.remove(*feature)),
-            Wish::Set(value) if values.contains(&value) => {
+        match ValueChange::read(given.as_deref()) {
+            ValueChange::Leave => {}
+            ValueChange::Off => drop(after.features.remove(*feature)),
+            ValueChange::Set(value) if values.contains(&value) => {
                 after.features.insert((*feature).to_owned(), value.to_owned());
             }
-            Wish::Set(value) => {
+            ValueChange::Set(value) => {
                 let hint = format!("Use {} or off.", values.join(", "));
                 return Err(bad(&format!("--{option} cannot be {value:?}."), &hint));
             }
         }
     }
-    match Wish::read(asked.media.as_deref()) {
-        Wish::Leave => {}
-        Wish::Off => after.media = None,
-        Wish::Set(media @ ("screen" | "print")) => after.media = Some(media.to_owned()),
-        Wish::Set(media) => {
+    match ValueChange::read(asked.media.as_deref()) {
+        ValueChange::Leave => {}
+        ValueChange::Off => after.media = None,
+        ValueChange::Set(media @ ("screen" | "print")) => after.media = Some(media.to_owned()),
+        ValueChange::Set(media) => {
             return Err(bad(&format!("--media cannot be {media:?}."), "Use screen, print or off."));
         }
     }
     Ok(())
 }
 
-fn change_place(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
-    match Wish::read(asked.geolocation.as_deref()) {
-        Wish::Leave => {}
-        Wish::Off => after.geolocation = None,
-        Wish::Set(text) => {
+fn change_environment(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
+    match ValueChange::read(asked.geolocation.as_deref()) {
+        ValueChange::Leave => {}
+        ValueChange::Off => after.geolocation = None,
+        ValueChange::Set(text) => {
             let hint = "Give LATITUDE,LONGITUDE in degrees, e.g. 52.52,13.405, or off.";
             let place =
-                parse_geolocation(text).ok_or_else(|| bad(&format!("{text:?} is not a place."), hint))?;
+                parse_geolocation(text).ok_or_else(|| bad(&format!("{text:?} is not a position."), hint))?;
             after.geolocation = Some(place);
         }
     }
     for (given, kept) in [(&asked.locale, &mut after.locale), (&asked.timezone, &mut after.timezone)] {
-        match Wish::read(given.as_deref()) {
-            Wish::Leave => {}
-            Wish::Off => *kept = None,
-            Wish::Set("") => return Err(bad("An empty value says nothing.", "Use off to take it back.")),
-            Wish::Set(text) => *kept = Some(text.to_owned()),
+        match ValueChange::read(given.as_deref()) {
+            ValueChange::Leave => {}
+            ValueChange::Off => *kept = None,
+            ValueChange::Set("") => return Err(bad("The value is empty.", "Use off to stop emulating it.")),
+            ValueChange::Set(text) => *kept = Some(text.to_owned()),
         }
     }
-    match Wish::read(asked.user_agent.as_deref()) {
-        Wish::Leave => {}
-        Wish::Off => after.user_agent = None,
-        Wish::Set(text) if text.is_empty() || text.chars().any(char::is_control) => {
-            return Err(bad("A user agent is one line of text.", "Use off to take it back."));
+    match ValueChange::read(asked.user_agent.as_deref()) {
+        ValueChange::Leave => {}
+        ValueChange::Off => after.user_agent = None,
+        ValueChange::Set(text) if text.is_empty() || text.chars().any(char::is_control) => {
+            return Err(bad("A user agent is one line of text.", "Use off to stop emulating it."));
         }
-        Wish::Set(text) => after.user_agent = Some(UserAgent::from_text(text)),
+        ValueChange::Set(text) => after.user_agent = Some(UserAgent::from_text(text)),
     }
     match asked.cpu {
         None => Ok(()),
@@ -186,18 +186,18 @@ fn change_place(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
             after.cpu_slowdown = Some(times).filter(|times| *times > 1.0);
             Ok(())
         }
-        Some(_) => Err(bad("--cpu must be between 1 and 100.", "4 is a slow phone, 1 is as it is.")),
+        Some(_) => Err(bad("--cpu must be between 1 and 100.", "4 is a slow phone, 1 is no slowdown.")),
     }
 }
 
-async fn wished_permissions(
+async fn requested_permissions(
     asked: &Emulate,
     page: &Page,
     context: &Context,
 ) -> Result<Vec<DecidedPermission>, Failure> {
     if asked.grant.is_empty() && asked.deny.is_empty() {
         return match asked.origin {
-            Some(_) => Err(bad("--origin says whose permissions are meant.", "Add --grant or --deny.")),
+            Some(_) => Err(bad("--origin needs --grant or --deny.", "Add one, or leave out --origin.")),
             None => Ok(Vec::new()),
         };
     }
@@ -207,7 +207,7 @@ async fn wished_permissions(
     };
     let origin = origin_of(&url).ok_or_else(|| {
         bad(
-            &format!("{url:?} is no address of the web, so it has no permissions."),
+            &format!("{url:?} is not an http or https URL, so it has no permissions."),
             "Open a page first, or give --origin.",
         )
     })?;
@@ -234,8 +234,7 @@ async fn decide(context: &Context, page: &Page, permission: &DecidedPermission) 
         match set.await {
             Ok(_) => Ok(()),
             Err(CdpError::Protocol { message, .. }) => {
-                let message =
-                    format!("The browser does not take the permission {:?}: {message}.", permission.name);
+                let message = format!("The browser rejects the permission {:?}: {message}.", permission.name);
                 Err(bad(&message, &format!("Use one of: {PERMISSIONS}.")))
             }
             Err(error) => Err(error.into_failure()),

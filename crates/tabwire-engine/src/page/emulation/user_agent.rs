@@ -1,21 +1,22 @@
-//! What a browser says it is: the old string, and the hints that Chrome sends besides. Knows nothing of devices' size.
+//! User agents: the `User-Agent` string and Chrome's user agent client hints.
 
 use serde_json::{Value, json};
 
 use crate::page::emulation::device::System;
 
-/// What a browser says it is.
+/// A user agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct UserAgent {
-    /// The string.
+    /// The `User-Agent` string.
     pub(crate) text: String,
-    /// What scripts are told the platform is.
+    /// The value of `navigator.platform`.
     platform: &'static str,
-    /// The hints; only browsers like Chrome have them.
+    /// The client hints; only for Chromium-based browsers.
     hints: Option<Value>,
 }
 
-/// A platform: what marks it in the string, what scripts are told, and its name and version in the hints.
+/// Platforms: a word of the `User-Agent` string, `navigator.platform`, and name and version in the client hints. The
+/// last one matches every string.
 const PLATFORMS: &[(&str, &str, &str, &str)] = &[
     ("iPhone", "iPhone", "iOS", "18.5"),
     ("iPad", "iPad", "iOS", "18.5"),
@@ -27,7 +28,7 @@ const PLATFORMS: &[(&str, &str, &str, &str)] = &[
 ];
 
 impl UserAgent {
-    /// A browser with this string; one like Chrome gets the hints that go with it.
+    /// A user agent from a `User-Agent` string. A Chrome version in it adds the matching client hints.
     pub(crate) fn from_text(text: &str) -> Self {
         let platform = PLATFORMS.iter().find(|(mark, ..)| text.contains(mark)).unwrap_or(&PLATFORMS[0]);
         let (_, platform, name, version) = *platform;
@@ -43,7 +44,7 @@ impl UserAgent {
         Self { text: text.to_owned(), platform, hints }
     }
 
-    /// The browser of a device; `chrome` is the version of this one.
+    /// The user agent of a device; `chrome` is the version of the running browser.
     pub(crate) fn of_device(system: System, chrome: &str) -> Option<Self> {
         let major = chrome.split('.').next().unwrap_or_default();
         let safari = |device: &str, version: &str| {
@@ -53,7 +54,7 @@ impl UserAgent {
                  Version/{plain} Mobile/15E148 Safari/604.1"
             ))
         };
-        // What Chrome has said since it says no more than needed; the rest is in the hints.
+        // Chrome's reduced string: always Android 10 and model K. Client hints have the actual values.
         let android = |model: &str, version: &str, word: &str| {
             let text = format!(
                 "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) \
@@ -74,7 +75,7 @@ impl UserAgent {
         }
     }
 
-    /// The parameters that make a page's browser say so.
+    /// The parameters of `Emulation.setUserAgentOverride`.
     pub(crate) fn to_params(&self) -> Value {
         let mut params = json!({"userAgent": self.text, "platform": self.platform});
         if let Some(hints) = &self.hints {
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_browsers_like_chrome_give_hints() {
+    fn only_chromium_user_agents_have_client_hints() {
         let safari = UserAgent::of_device(System::Iphone("18_5"), "156.0.1.2").expect("a browser");
         assert!(safari.text.contains("iPhone OS 18_5") && safari.text.contains("Version/18.5"), "{safari:?}");
         assert_eq!((safari.platform, &safari.hints), ("iPhone", &None));

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn shortest_ways() {
+    fn scripts_are_shortest() {
         assert_eq!(show("", ""), "");
         assert_eq!(show("abc", "abc"), " a b c");
         assert_eq!(show("abc", "axc"), " a-b+x c");
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_is_too_long_is_not_taken() {
+    fn no_script_beyond_the_limit() {
         assert_eq!(steps(&[1, 2, 3], &[4, 5, 6], 5), None);
         assert!(steps(&[1, 2, 3], &[4, 5, 6], 6).is_some());
     }
 
     proptest! {
         #[test]
-        fn the_steps_lead_from_old_to_new(
+        fn steps_turn_old_into_new(
             old in proptest::collection::vec(0_u8..6, 0..40),
             new in proptest::collection::vec(0_u8..6, 0..40),
         ) {

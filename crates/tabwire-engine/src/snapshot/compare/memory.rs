@@ -89,7 +89,7 @@ impl SnapshotMemory {
         let before =
             self.kept.iter().find(|kept| kept.request == *request && kept.document == snapshot.document);
         // Written first to measure it: refs are assigned only to what is shown in the end.
-        let trial = before.and_then(|kept| write_delta(&kept.lines, &lines, &mut |_| ElementRef::STAND_IN));
+        let trial = before.and_then(|kept| write_delta(&kept.lines, &lines, &mut |_| ElementRef::SAMPLE));
         let is_short = trial.is_some_and(|changes| changes.len() <= snapshot.length(request));
         let changes = before
             .filter(|_| is_short)

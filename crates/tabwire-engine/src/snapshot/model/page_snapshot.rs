@@ -40,7 +40,7 @@ pub(crate) struct Snapshot {
     pub(crate) nodes: Vec<Node>,
 }
 
-/// A walk of which some nodes are still to be taken.
+/// A walk whose remaining nodes are not yet in the snapshot.
 struct Open {
     frame: FrameId,
     document: DocumentName,
@@ -96,7 +96,7 @@ impl Snapshot {
                 }
                 Some((outcome, _)) => {
                     let reason =
-                        outcome.and_then(Result::err).unwrap_or_else(|| "it did not answer".to_owned());
+                        outcome.and_then(Result::err).unwrap_or_else(|| "it did not respond".to_owned());
                     node.note = Some(Note::Unread(PageText::cut(&reason, 160)));
                     snapshot.nodes.push(node);
                 }
@@ -128,7 +128,7 @@ impl Snapshot {
         if self.left.spent && request.extent == Extent::Full {
             body.push_str(&format!("- (cut at {SNAPSHOT_CHARACTERS} characters, the most a snapshot has)\n"));
         } else if self.nodes.is_empty() {
-            body.push_str("- (nothing to see)\n");
+            body.push_str("- (nothing visible)\n");
         }
         fence::enclose(&self.heading(), &body)
     }

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn states_stand_on_a_line() {
+    fn states_are_written_on_one_line() {
         check(r#"{}"#, "");
         check(
             r#"{"checked":true,"expanded":false,"haspopup":"menu"}"#,

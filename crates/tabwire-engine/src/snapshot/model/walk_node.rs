@@ -47,7 +47,7 @@ impl<'de> Visitor<'de> for Entry {
             name: entry.next_element()?.ok_or_else(|| missing(2))?,
             key: entry.next_element()?.ok_or_else(|| missing(3))?,
             remoteness: entry.next_element()?.unwrap_or_default(),
-            details: entry.next_element::<Told>()?.map(|told| told.0).unwrap_or_default(),
+            details: entry.next_element::<EntryDetails>()?.map(|details| details.0).unwrap_or_default(),
         };
         match entry.next_element::<IgnoredAny>()? {
             None => Ok(node),
@@ -57,17 +57,17 @@ impl<'de> Visitor<'de> for Entry {
 }
 
 /// Details of a node: an object, or its target or level alone.
-struct Told(WalkDetails);
+struct EntryDetails(WalkDetails);
 
-impl<'de> Deserialize<'de> for Told {
+impl<'de> Deserialize<'de> for EntryDetails {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Details).map(Self)
+        deserializer.deserialize_any(DetailsVisitor).map(Self)
     }
 }
 
-struct Details;
+struct DetailsVisitor;
 
-impl<'de> Visitor<'de> for Details {
+impl<'de> Visitor<'de> for DetailsVisitor {
     type Value = WalkDetails;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_ends_where_the_rest_is_nothing() {
+    fn trailing_empty_fields_may_be_missing() {
         let node = read(r#"[2, "button", "Pay", 7]"#).expect("an entry");
         assert_eq!((node.depth, node.role.as_str(), node.name.as_str(), node.key.0), (2, "button", "Pay", 7));
         assert_eq!((node.remoteness, node.details.level), (0, None));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_or_level_alone_stands_for_itself() {
+    fn details_may_be_a_target_or_a_level_alone() {
         let link = read(r#"[0, "link", "Home", 1, 0, "/home"]"#).expect("an entry");
         assert_eq!(link.details.target, Some(LinkTarget::new("/home")));
         assert_eq!(read(r#"[0, "heading", "Home", 1, 0, 2]"#).expect("an entry").details.level, Some(2));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_refused() {
+    fn invalid_entries_are_refused() {
         for text in [
             "[]",
             "{}",

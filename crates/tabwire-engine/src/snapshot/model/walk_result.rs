@@ -38,7 +38,7 @@ impl WalkResult {
     pub(crate) fn read(response: &Value) -> Result<Self, Failure> {
         let text = response.as_str().unwrap_or_default();
         serde_json::from_str(text).map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("The page's snapshot is not readable: {error}."))
+            Failure::new(ErrorCode::Internal, format!("Unexpected result of the page agent: {error}."))
         })
     }
 }

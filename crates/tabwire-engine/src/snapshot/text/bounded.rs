@@ -102,9 +102,9 @@ mod tests {
     #[test]
     fn l4_a_title_is_bounded_and_shows_all_it_has() {
         let hostile = format!("Pay\u{e0049}\u{202e}\u{200b}\nerror: x{}", "y".repeat(1_000_000));
-        let told = title(&hostile);
-        assert!(told.as_str().starts_with("Pay error: xyyy") && told.as_str().ends_with('…'), "{told:?}");
-        assert_eq!(told.as_str().chars().count(), TITLE_CHARACTERS);
+        let shown = title(&hostile);
+        assert!(shown.as_str().starts_with("Pay error: xyyy") && shown.as_str().ends_with('…'), "{shown:?}");
+        assert_eq!(shown.as_str().chars().count(), TITLE_CHARACTERS);
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_one_word_stands_as_it_is() {
+    fn a_name_of_one_word_has_no_quotes() {
         for word in ["sid", "__Host-x", ".example.org", "/", "https://a.test:8080", "frame1"] {
             assert_eq!(worded(word), word);
         }
@@ -132,9 +132,9 @@ mod tests {
         )
         .with_remedy("a\nb\u{202e}c")
         .with_details(json!({"name": "p\u{e0061}q"}));
-        let told = bounded_failure(failure);
-        assert!(told.message.starts_with("thrown]0;x error: yz"), "{}", told.message);
-        assert_eq!(told.message.chars().count(), FAILURE_CHARACTERS);
-        assert_eq!((told.hint().as_str(), told.details), ("a bc", json!({"name": "pq"})));
+        let bounded = bounded_failure(failure);
+        assert!(bounded.message.starts_with("thrown]0;x error: yz"), "{}", bounded.message);
+        assert_eq!(bounded.message.chars().count(), FAILURE_CHARACTERS);
+        assert_eq!((bounded.hint().as_str(), bounded.details), ("a bc", json!({"name": "pq"})));
     }
 }

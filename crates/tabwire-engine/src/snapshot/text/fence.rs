@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_is_another_each_time() {
+    fn every_fence_is_different() {
         let first = enclose("head", "- text \"a\"\n");
         let second = enclose("head", "- text \"a\"\n");
         assert_ne!(first, second);

@@ -300,13 +300,13 @@ mod tests {
     }
 
     #[test]
-    fn heaps_of_marks_are_cut() {
+    fn stacked_marks_are_cut() {
         let heap = "e".to_owned() + &"\u{301}".repeat(100);
         assert_eq!(PageText::new(&heap).as_str().chars().count(), 5);
     }
 
     #[test]
-    fn long_text_is_cut_with_a_sign() {
+    fn long_text_ends_with_an_ellipsis() {
         assert_eq!(PageText::cut("abcdef", 6).as_str(), "abcdef");
         assert_eq!(PageText::cut("abcdefg", 6).as_str(), "abcde…");
         assert_eq!(PageText::cut("ab   defg", 4).as_str(), "ab…");
@@ -320,7 +320,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hardening_is_final_and_bounded(text in any::<String>(), limit in 1_usize..200) {
+        fn sanitising_is_idempotent_and_bounded(text in any::<String>(), limit in 1_usize..200) {
             let once = PageText::cut(&text, limit);
             prop_assert_eq!(&PageText::cut(once.as_str(), limit), &once);
             prop_assert!(!once.as_str().chars().any(|letter| letter.is_control()));
@@ -330,7 +330,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_called_harmless_is_what_hardening_leaves_alone(text in "[ -~\u{a0}é\n]{0,12}", limit in 1_usize..16) {
+        fn harmless_text_is_exactly_what_sanitising_keeps(text in "[ -~\u{a0}é\n]{0,12}", limit in 1_usize..16) {
             if is_harmless(&text, limit) {
                 let mut line = Line::default();
                 for letter in text.chars() {
@@ -346,7 +346,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_in_quotes_stays_in_quotes(text in any::<String>()) {
+        fn quoted_text_never_ends_its_quotes(text in any::<String>()) {
             let quoted = PageText::new(&text).quoted().to_string();
             let inside = &quoted[1..quoted.len() - 1];
             let mut escaped = false;

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m9_what_steers_a_terminal_is_shown() {
+    fn m9_terminal_controls_are_escaped() {
         for (given, shown) in [
             ("plain\ttext\nof lines", "plain\ttext\nof lines"),
             ("a\u{1b}[31mred", "a\\u{1b}[31mred"),
@@ -94,7 +94,7 @@ mod tests {
         }
 
         #[test]
-        fn m9_nothing_that_steers_is_left(text in any::<String>()) {
+        fn m9_no_terminal_control_is_left(text in any::<String>()) {
             let shown = visible_text(&text);
             prop_assert!(!shown.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\t')));
         }

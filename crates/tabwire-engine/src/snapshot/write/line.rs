@@ -76,7 +76,7 @@ impl LineWriter<'_> {
     }
 
     fn reference(&mut self, handle: &ElementHandle) -> ElementRef {
-        if self.is_trial { ElementRef::STAND_IN } else { (self.refs)(handle) }
+        if self.is_trial { ElementRef::SAMPLE } else { (self.refs)(handle) }
     }
 
     fn shows_ref(&self, node: &Node, holds: bool) -> bool {

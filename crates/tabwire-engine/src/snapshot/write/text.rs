@@ -5,7 +5,7 @@
 //! row with bars between them.
 
 use super::line::{Density, LineWriter, Position, Refs};
-use crate::limits::{SNAPSHOT_LINE, SNAPSHOT_SPACIOUS};
+use crate::limits::{SNAPSHOT_LINE, SNAPSHOT_VERBOSE};
 use crate::snapshot::model::node::Node;
 use crate::snapshot::model::role::RoleKind;
 use crate::snapshot::model::tree::Tree;
@@ -26,7 +26,7 @@ pub(crate) fn write_lines(nodes: &[Node], refs: &mut RefTable, spacing: Spacing)
     let tree = Tree::new(nodes);
     let density = match spacing {
         Spacing::Spacious => Density::Spacious,
-        Spacing::Fitting if floor(nodes) > SNAPSHOT_SPACIOUS => Density::Dense,
+        Spacing::Fitting if floor(nodes) > SNAPSHOT_VERBOSE => Density::Dense,
         Spacing::Fitting if !is_short(&tree) => Density::Dense,
         Spacing::Fitting => Density::Spacious,
     };
@@ -36,8 +36,8 @@ pub(crate) fn write_lines(nodes: &[Node], refs: &mut RefTable, spacing: Spacing)
 
 /// Whether the verbose form is short; assigns no refs.
 fn is_short(tree: &Tree<'_>) -> bool {
-    let mut stand_in = |_: &ElementHandle| ElementRef::STAND_IN;
-    TextForm::write(tree, &mut stand_in, Density::Spacious, SNAPSHOT_SPACIOUS).len() <= SNAPSHOT_SPACIOUS
+    let mut sample = |_: &ElementHandle| ElementRef::SAMPLE;
+    TextForm::write(tree, &mut sample, Density::Spacious, SNAPSHOT_VERBOSE).len() <= SNAPSHOT_VERBOSE
 }
 
 /// Lower bound of the text length of these nodes.
@@ -47,8 +47,8 @@ fn floor(nodes: &[Node]) -> usize {
 
 /// The length of the text; assigns no refs.
 pub(crate) fn measure(tree: &Tree<'_>, density: Density) -> usize {
-    let mut stand_in = |_: &ElementHandle| ElementRef::STAND_IN;
-    TextForm::write(tree, &mut stand_in, density, usize::MAX).len()
+    let mut sample = |_: &ElementHandle| ElementRef::SAMPLE;
+    TextForm::write(tree, &mut sample, density, usize::MAX).len()
 }
 
 struct TextForm<'t, 'r> {
@@ -62,7 +62,7 @@ struct TextForm<'t, 'r> {
 impl<'t, 'r> TextForm<'t, 'r> {
     /// Writes the text, or its start when it exceeds the ceiling.
     fn write(tree: &'t Tree<'t>, refs: &'r mut Refs<'r>, density: Density, ceiling: usize) -> String {
-        let out = String::with_capacity(SNAPSHOT_SPACIOUS * 2);
+        let out = String::with_capacity(SNAPSHOT_VERBOSE * 2);
         let mut form = TextForm { tree, lines: LineWriter { refs, density, is_trial: false }, out, ceiling };
         form.write_siblings(tree.top().collect(), 0);
         form.out
@@ -83,7 +83,7 @@ impl<'t, 'r> TextForm<'t, 'r> {
                 self.out.push_str(&line);
                 self.out.push('\n');
             } else {
-                self.write_thing(first, indent);
+                self.write_node(first, indent);
             }
             rest = &rest[run..];
         }
@@ -138,7 +138,7 @@ impl<'t, 'r> TextForm<'t, 'r> {
     }
 
     /// A node and its children: on its line if they are few, else on lines below.
-    fn write_thing(&mut self, at: usize, indent: usize) {
+    fn write_node(&mut self, at: usize, indent: usize) {
         let node = self.tree.node(at);
         let children: Vec<usize> = self.tree.children(at).map(|child| self.dissolved(child)).collect();
         // Tried without refs first, so that refs are assigned in reading order.

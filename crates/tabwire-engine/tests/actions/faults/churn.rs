@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::actions::support::stage::Stage;
 
-/// Tabs that are opened and closed before anything is measured: what is made once has been made then.
+/// Tabs that are opened and closed before the first measurement, so that one-time allocations are done.
 const WARM_UP: usize = 40;
 
 /// Tabs that are opened and closed between the measurements.
@@ -23,13 +23,13 @@ fn churned_tabs() -> usize {
 /// Tabs that are open at the same time.
 const AT_ONCE: usize = 10;
 
-/// Permitted growth of the process: a constant for what an allocator keeps, and a fifth of the some 40 KiB that a tab
-/// with its events, listeners and tasks takes.
+/// The permitted growth of the process: a constant for memory that the allocator keeps, and a fifth of the 40 KiB that
+/// a tab with its events, listeners and tasks takes.
 fn permitted_growth() -> usize {
     1024 * 1024 + churned_tabs() * 8 * 1024
 }
 
-/// Everything that is held for tabs.
+/// The state that the engine holds for tabs.
 #[derive(Debug, PartialEq)]
 struct Held {
     browser: BrowserCounts,
@@ -54,7 +54,7 @@ fn held(stage: &Stage) -> Held {
     }
 }
 
-/// What is held when the only page has been set up and nothing is under way.
+/// The state when the only page is set up and no task runs.
 async fn at_rest(stage: &Stage) -> Held {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
@@ -67,17 +67,17 @@ async fn at_rest(stage: &Stage) -> Held {
     }
 }
 
-/// Waits until as much is held as before; what is on its way to be forgotten takes a moment.
+/// Waits until the state is the same as before; removal takes a moment.
 async fn returns_to(stage: &Stage, before: &Held) {
     let end = Instant::now() + Duration::from_secs(20);
     while held(stage) != *before {
         assert!(Instant::now() < end, "before: {before:#?}\nafter: {:#?}", held(stage));
-        // Whoever is asked for tabs forgets those that are gone.
+        // Listing the tabs removes closed ones.
         stage.act("tabs_list", json!({})).await;
     }
 }
 
-/// Bytes of this process that are in memory.
+/// The resident size of this process in bytes.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/status").expect("of this process");
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
@@ -85,7 +85,7 @@ fn resident() -> usize {
     kibibytes * 1024
 }
 
-/// Opens a tab, looks at it, and closes it; some show a page, and some of those have frames of other sites.
+/// Opens a tab, reads its title and closes it. Some tabs show a page, and some pages have cross-site frames.
 async fn live(stage: &Stage, number: usize) {
     let params = match number % 20 {
         0 => json!({"url": stage.site.url("b", "/frames")}),
@@ -106,7 +106,7 @@ async fn churn(stage: &Stage, count: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f44_tabs_that_come_and_go_leave_nothing_behind() {
+async fn f44_closed_tabs_leave_no_state() {
     let stage = Stage::at("/plain").await;
     let first = at_rest(&stage).await;
     churn(&stage, WARM_UP).await;

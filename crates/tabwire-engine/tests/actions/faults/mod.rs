@@ -1,4 +1,4 @@
-//! Pages that misbehave, and tabs by the hundred.
+//! Pages that misbehave, and hundreds of tabs.
 
 pub(crate) mod churn;
 pub(crate) mod page_faults;

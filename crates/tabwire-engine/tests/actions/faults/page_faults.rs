@@ -10,7 +10,7 @@ use crate::actions::support::stage::Stage;
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f10_a_frozen_tab_is_woken_and_holds_up_no_other() {
+async fn f10_frozen_tab_is_resumed_and_blocks_no_other_tab() {
     let stage = Stage::at("/plain").await;
     let tab = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     let other = Stage::tab(&stage.act("tab_new", json!({"url": stage.site.url("b", "/plain")})).await);
@@ -29,7 +29,7 @@ async fn f10_a_frozen_tab_is_woken_and_holds_up_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f12_a_dialog_that_somebody_else_answered_is_no_failure() {
+async fn f12_dialog_closed_by_another_client_is_no_failure() {
     let stage = Stage::at("/plain").await;
     let tab = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     let second = stage.second_session(tab).await;
@@ -39,16 +39,16 @@ async fn f12_a_dialog_that_somebody_else_answered_is_no_failure() {
     assert_eq!(waited.code, ErrorCode::DialogOpen);
     assert!(waited.message.contains("sure?"), "{waited:?}");
     let accept = json!({"accept": true});
-    second.send("Page.handleJavaScriptDialog", &accept, TIMEOUT).await.expect("the other was faster");
+    second.send("Page.handleJavaScriptDialog", &accept, TIMEOUT).await.expect("the other client closes it");
     match stage.try_act("dialog", json!({"answer": "dismiss"})).await {
         Ok(_) => {}
         Err(failure) => assert_eq!(failure.code, ErrorCode::NotActionable, "{failure:?}"),
     }
-    assert_eq!(stage.eval("window.said").await, true, "the first answer counts");
+    assert_eq!(stage.eval("window.said").await, true, "the first client's decision counts");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f16_broken_text_and_endless_depth_are_read() {
+async fn f16_broken_text_and_deep_nesting_are_read() {
     let stage = Stage::at("/hostile/surrogates").await;
     let seen = stage.text("snapshot", json!({})).await;
     assert!(seen.starts_with("<page "), "{seen}");
@@ -63,7 +63,7 @@ async fn f16_broken_text_and_endless_depth_are_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_never_rests_is_still_seen_and_acted_on() {
+async fn constantly_changing_page_can_be_read_and_clicked() {
     let stage = Stage::at("/churn?milliseconds=0").await;
     stage.text("snapshot", json!({})).await;
     let done = stage.act("click", json!({"target": "#stable"})).await;
@@ -73,7 +73,7 @@ async fn a_page_that_never_rests_is_still_seen_and_acted_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t28_t29_hostile_pages_forge_nothing_and_hide_nothing() {
+async fn t28_t29_hostile_pages_cannot_forge_or_hide_text() {
     let stage = Stage::at("/hostile/hidden").await;
     for params in [json!({}), json!({"full": true}), json!({"interactive": true})] {
         let seen = stage.text("snapshot", params.clone()).await;

@@ -1,4 +1,4 @@
-//! `select`, `check`, `uncheck` and `focus`: what was asked for holds afterwards.
+//! `select`, `check`, `uncheck` and `focus`: the requested state holds afterwards.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -6,7 +6,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn options_are_chosen_by_label_value_and_place() {
+async fn options_are_selected_by_label_value_and_index() {
     let stage = Stage::at("/selects").await;
     let done = stage.act("select", json!({"target": "#single", "options": ["Red"]})).await;
     assert_eq!((&done["value"], &done["element"]), (&json!("Red"), &json!("combobox \"Colour\"")));
@@ -16,14 +16,14 @@ async fn options_are_chosen_by_label_value_and_place() {
     assert_eq!(stage.eval("document.getElementById('twins').value").await, "2");
     let done = stage.act("select", json!({"target": "#multiple", "options": ["Apple", "plum"]})).await;
     assert_eq!(done["value"], "Apple, Plum");
-    // Its options come later, by what was chosen before.
+    // Its options appear later and depend on the first selection.
     stage.act("select", json!({"target": "#country", "options": ["Peru"]})).await;
     stage.act("select", json!({"target": "#city", "options": ["Lima"]})).await;
     assert_eq!(stage.eval("document.getElementById('city').value").await, "Lima");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn choices_that_cannot_be_made_are_told() {
+async fn impossible_selections_fail_with_the_reason() {
     let stage = Stage::at("/selects").await;
     let failure = stage
         .fails(ErrorCode::NotActionable, "select", json!({"target": "#single", "options": ["Pink"]}))
@@ -44,7 +44,7 @@ async fn choices_that_cannot_be_made_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn boxes_of_every_kind_are_ticked_and_unticked() {
+async fn check_boxes_of_every_kind_are_ticked_and_unticked() {
     let stage = Stage::at("/checks").await;
     let boxes = [
         "plain",
@@ -80,7 +80,7 @@ async fn boxes_of_every_kind_are_ticked_and_unticked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn boxes_that_cannot_be_ticked_are_told() {
+async fn check_fails_with_the_reason() {
     let stage = Stage::at("/checks").await;
     let stubborn =
         stage.try_act("check", json!({"target": "#stubborn"})).await.expect_err("undone by the page");
@@ -95,7 +95,7 @@ async fn boxes_that_cannot_be_ticked_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_focus_is_given() {
+async fn focus_moves_to_the_element() {
     let stage = Stage::at("/keys").await;
     let done = stage.act("focus", json!({"target": "#area"})).await;
     assert_eq!(done["element"], "textbox \"Long text\"");

@@ -1,4 +1,4 @@
-//! `click`: reaches what it is meant for, or says why not.
+//! `click`: reaches its element, or fails with the reason.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
@@ -19,7 +19,7 @@ async fn check(stage: &Stage, params: Value, line: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_click_says_what_changed() {
+async fn click_reports_changes() {
     let stage = Stage::start().await;
     stage.show("<title>A</title><button onclick=\"document.title = 'B'\">Pay</button>").await;
     let done = stage.act("click", json!({"target": "text=Pay"})).await;
@@ -29,7 +29,7 @@ async fn a_click_says_what_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn buttons_counts_keys_and_places_are_as_asked() {
+async fn click_uses_button_count_modifiers_and_position() {
     let stage = Stage::at("/click/targets").await;
     check(&stage, json!({"target": "#context", "button": "right"}), "contextmenu context button=2").await;
     check(&stage, json!({"target": "#plain", "button": "middle"}), "auxclick plain button=1 count=1").await;
@@ -59,7 +59,7 @@ async fn buttons_counts_keys_and_places_are_as_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_covers_an_element_is_named_with_its_ref() {
+async fn covering_element_is_named_with_its_ref() {
     let stage = Stage::at("/click/covered?milliseconds=300").await;
     let failure = stage.fails(ErrorCode::NotActionable, "click", json!({"target": "#pay"})).await;
     assert!(
@@ -69,7 +69,7 @@ async fn what_covers_an_element_is_named_with_its_ref() {
     let by = failure.details["covered_by"]["ref"].as_str().expect("a ref").to_owned();
     let failure = stage.fails(ErrorCode::BadArgs, "fill", json!({"target": by, "value": "x"})).await;
     assert!(failure.message.contains("Cookie notice"), "the ref is that of the cover: {failure:?}");
-    // By force, what is there gets it.
+    // With `force` the covering element gets the click.
     check(&stage, json!({"target": "#pay", "force": true}), "click banner trusted=true").await;
     stage.act("click", json!({"target": "#dismiss"})).await;
     for id in ["pay", "half", "passing", "later", "nested"] {
@@ -83,7 +83,7 @@ async fn what_covers_an_element_is_named_with_its_ref() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clicks_wait_for_what_moves_comes_late_or_is_disabled() {
+async fn click_waits_for_moving_late_and_disabled_elements() {
     let stage = Stage::at("/click/moving?milliseconds=300").await;
     check(&stage, json!({"target": "#ends"}), "click ends trusted=true at rest").await;
     let failure = stage.fails(ErrorCode::NotActionable, "click", json!({"target": "#endless"})).await;
@@ -102,7 +102,7 @@ async fn clicks_wait_for_what_moves_comes_late_or_is_disabled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sticky_parts_are_scrolled_around() {
+async fn click_scrolls_elements_from_below_sticky_headers() {
     let stage = Stage::at("/click/sticky").await;
     for id in ["item-30", "item-1", "item-60", "inner-30", "inner-1", "buy"] {
         check(&stage, json!({"target": format!("#{id}")}), &format!("click {id} trusted=true")).await;
@@ -115,7 +115,7 @@ async fn sticky_parts_are_scrolled_around() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn shadow_roots_and_frames_of_every_kind_are_reached() {
+async fn click_reaches_shadow_roots_and_frames() {
     let stage = Stage::at("/shadow").await;
     check(&stage, json!({"target": "text=\"Slotted button\""}), "click slotted").await;
     check(&stage, json!({"target": "#declared-button"}), "click declared").await;
@@ -135,7 +135,7 @@ async fn shadow_roots_and_frames_of_every_kind_are_reached() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn new_tabs_are_told() {
+async fn click_reports_new_tabs() {
     let stage = Stage::at("/popup/kinds").await;
     for id in ["open", "noopener", "link", "cross"] {
         let done = stage.act("click", json!({"target": format!("#{id}")})).await;
@@ -148,14 +148,14 @@ async fn new_tabs_are_told() {
     let tab = serde_json::from_value(done["new_tabs"][0].clone()).expect("a tab");
     assert_eq!(stage.eval("location.pathname").await, "/click/effects");
     let title = stage.try_act_in(Some(tab), "eval", json!({"expression": "new Promise((done) => { const look = () => location.search ? done(location.search) : setTimeout(look, 5); look(); })"}), crate::actions::support::stage::SHORT * 20).await;
-    assert_eq!(title.expect("answers")["value"], "?from=link");
+    assert_eq!(title.expect("evaluated")["value"], "?from=link");
     let none =
         stage.try_act("click", json!({"target": "#nothing", "new_tab": true})).await.expect_err("no link");
     assert_eq!(none.code, ErrorCode::NotActionable);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_targets_are_refused() {
+async fn click_rejects_bad_targets() {
     let stage = Stage::start().await;
     stage.show("<button>A</button><button>B</button>").await;
     stage.fails(ErrorCode::BadArgs, "click", json!({"target": "button"})).await;
@@ -167,7 +167,7 @@ async fn bad_targets_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_click_at_the_wrong_moment_fails_well() {
+async fn click_at_the_wrong_moment_fails_with_its_error() {
     let stage = Stage::start().await;
     stage.check_wrong_moments("click", json!({"target": "body"})).await;
 }

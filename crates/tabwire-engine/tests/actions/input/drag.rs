@@ -1,4 +1,4 @@
-//! `drag`: with the browser's own drag and drop, and on pages that follow the mouse.
+//! `drag`: with HTML drag and drop, and on pages that handle mouse events.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -8,7 +8,7 @@ use crate::actions::support::stage::Stage;
 const LOG: &str = "document.getElementById('log').textContent";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_carries_data_is_dropped() {
+async fn html_drag_and_drop_delivers_data() {
     let stage = Stage::at("/drag").await;
     let done = stage.act("drag", json!({"target": "#apple", "to": "#to"})).await;
     assert_eq!((&done["native"], &done["effect"]), (&json!(true), &json!("move")), "{done}");
@@ -21,15 +21,15 @@ async fn what_carries_data_is_dropped() {
     assert!(log.contains("dragend apple move"), "{log}");
 
     let text = stage.text("drag", json!({"target": "#pear", "to": "#refuses"})).await;
-    assert!(text.contains("nothing took what was dropped"), "{text}");
+    assert!(text.contains("no element accepted the drop"), "{text}");
     assert_eq!(stage.eval("document.getElementById('pear').parentNode.id").await, "from");
-    // The mouse works as before.
+    // The mouse works afterwards.
     stage.act("click", json!({"target": "#drag-link"})).await;
     assert_eq!(stage.eval("location.pathname").await, "/plain");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_follows_the_mouse_is_dragged() {
+async fn mouse_driven_drag_moves_the_element() {
     let stage = Stage::at("/drag").await;
     let done = stage.act("drag", json!({"target": "#box", "to": "#slot"})).await;
     assert_eq!(done["native"], false, "{done}");
@@ -41,13 +41,13 @@ async fn what_follows_the_mouse_is_dragged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn drags_that_make_no_sense_are_refused() {
+async fn drag_rejects_bad_input() {
     let stage = Stage::at("/drag").await;
     stage.fails(ErrorCode::BadArgs, "drag", json!({"target": "#box"})).await;
     stage.fails(ErrorCode::BadArgs, "drag", json!({"target": "#box", "to": "#slot", "by": [1, 1]})).await;
     stage.fails(ErrorCode::BadArgs, "drag", json!({"target": "#box", "by": [1, 1], "to_nth": 1})).await;
     stage.fails(ErrorCode::SelectorNotFound, "drag", json!({"target": "#box", "to": "#nowhere"})).await;
-    // Nothing was pressed for a drag that could not end.
+    // A drag without a valid end presses no button.
     assert_eq!(stage.eval(LOG).await, "");
     stage.check_wrong_moments("drag", json!({"target": "body", "by": [10, 10]})).await;
 }

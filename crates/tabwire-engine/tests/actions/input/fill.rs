@@ -1,18 +1,18 @@
-//! `fill`: text is entered in one step, the page hears of it, and whatever it does then is told.
+//! `fill`: text is entered in one step, the page gets input events, and their effects are reported.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::Stage;
 
-/// A field, and what the page hears of it.
+/// A field, and a log of its events.
 const HEARD: &str = "<input id=f aria-label=F><script>window.heard = [];
     for (const type of ['beforeinput', 'input', 'change', 'keydown'])
       addEventListener(type, event => heard.push(`${type} ${event.inputType ?? ''} ${event.data ?? ''}`.trim()), true);
     </script>";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_hears_of_text_as_of_an_edit_that_can_be_undone() {
+async fn fill_fires_input_events_and_can_be_undone() {
     let stage = Stage::start().await;
     stage.show(HEARD).await;
     let done = stage.act("fill", json!({"target": "#f", "value": "first"})).await;
@@ -29,31 +29,31 @@ async fn the_page_hears_of_text_as_of_an_edit_that_can_be_undone() {
     let heard = stage.eval("heard.splice(0).join('|')").await;
     assert_eq!(heard, "beforeinput deleteContentBackward|input deleteContentBackward");
     assert_eq!(stage.eval("f.value").await, "");
-    // Of nothing in place of nothing there is nothing to hear.
+    // Clearing an empty field fires no event.
     stage.act("fill", json!({"target": "#f", "value": ""})).await;
     assert_eq!(stage.eval("heard.length").await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_refuses_or_rewrites_text_is_told() {
+async fn fill_reports_refused_and_rewritten_text() {
     let stage = Stage::start().await;
     stage.show("<input id=f><input id=mask><input id=short minlength=5>").await;
     stage.eval("f.addEventListener('beforeinput', event => event.preventDefault())").await;
     let refused = stage.fails(ErrorCode::NotActionable, "fill", json!({"target": "#f", "value": "x"})).await;
     assert!(refused.message.contains("did not accept the value"), "{refused:?}");
-    // As masks do it: the page puts in what it was told of, in its own form.
+    // Like an input mask: the page prevents the input and sets its own value.
     stage
         .eval("mask.addEventListener('beforeinput', event => { event.preventDefault(); mask.value = event.data; })")
         .await;
     let done = stage.act("fill", json!({"target": "#mask", "value": "0815"})).await;
     assert_eq!(done["value"], "0815", "{done}");
-    // Too short counts only for text that was typed.
+    // `minlength` applies only to text that a user entered.
     stage.act("fill", json!({"target": "#short", "value": "abc"})).await;
     assert_eq!(stage.eval("short.validity.tooShort").await, true);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_page_does_when_text_comes_is_told() {
+async fn fill_reports_effects_of_the_input_event() {
     let stage = Stage::start().await;
     stage.show("<title>Before</title><input id=f oninput='document.title = f.value'>").await;
     let done = stage.act("fill", json!({"target": "#f", "value": "After"})).await;
@@ -74,7 +74,7 @@ async fn what_a_page_does_when_text_comes_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_field_that_comes_late_or_stands_in_xhtml_is_filled_as_well() {
+async fn fill_works_in_late_fields_and_in_xhtml() {
     let stage = Stage::start().await;
     stage
         .show("<div id=place></div><script>setTimeout(() => place.innerHTML = '<input id=f>', 300)</script>")

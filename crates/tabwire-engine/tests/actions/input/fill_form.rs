@@ -1,4 +1,4 @@
-//! `fill_form`: many fields at once, each by what it is.
+//! `fill_form`: many fields at once, each in the way of its kind.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_is_filled_and_sent() {
+async fn fill_form_fills_and_submits() {
     let stage = Stage::at("/form").await;
     let form = r##"{"label=Name": "Anna", "#password": "s3cret", "label=Colour": "Green", "text=Agree": true, "#small": "big", "#notes": "a\nb"}"##;
     let done = stage.act("fill_form", json!({"form": form, "fields": {"label=Name": "Ann"}})).await;
@@ -24,10 +24,10 @@ async fn a_form_is_filled_and_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_field_that_failed_is_told_and_nothing_is_sent() {
+async fn fill_form_lists_failed_fields_and_does_not_submit() {
     let stage = Stage::at("/form").await;
     let fields = json!([{"target": "#name", "value": "Anna"}, {"target": "#nowhere", "value": "x"}, {"target": "#agree", "value": "perhaps"}]);
-    // Each field has its share of the time, which must do for those that are there on a busy machine too.
+    // Each field gets a share of the timeout, which must suffice for existing fields on a busy machine too.
     let params = json!({"fields": fields, "submit": true});
     let failure = stage.try_act_in(None, "fill_form", params, Duration::from_secs(6)).await;
     let failure = failure.expect_err("a field is not there");
@@ -49,7 +49,7 @@ async fn every_field_that_failed_is_told_and_nothing_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn forms_in_shadow_roots_and_frames_are_filled() {
+async fn fill_form_works_in_shadow_roots_and_frames() {
     let stage = Stage::at("/shadow").await;
     let fields = json!({"label=E-mail": "a@b.c", "label=Plan": "Paid", "label=\"Accept terms\"": true, "label=Street": "High St", "label=City": "Lima", "label=\"Slotted nickname\"": "Ann"});
     stage.act("fill_form", json!({"fields": fields})).await;

@@ -8,7 +8,7 @@ use crate::actions::support::stage::Stage;
 const LOG: &str = "document.getElementById('log').textContent";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_is_typed_key_by_key() {
+async fn type_sends_keys_one_by_one() {
     let stage = Stage::at("/keys").await;
     let done = stage.act("type", json!({"text": "Ab1!", "target": "#text"})).await;
     assert_eq!((&done["value"], &done["element"]), (&json!("Ab1!"), &json!("textbox \"Text\"")));
@@ -22,7 +22,7 @@ async fn a_text_is_typed_key_by_key() {
     ] {
         assert!(log.contains(line), "{line}: {log}");
     }
-    // Behind what is there, and characters of other keyboards in their place.
+    // Typed after the existing text; characters of other keyboards arrive in order.
     let done = stage.act("type", json!({"text": "-aé漢b🙂c"})).await;
     assert_eq!(done["value"], "Ab1!-aé漢b🙂c");
     let done = stage.act("type", json!({"text": "one\ntwo", "target": "#area", "slowly": true})).await;
@@ -32,7 +32,7 @@ async fn a_text_is_typed_key_by_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn long_texts_arrive_whole_and_in_order() {
+async fn long_text_is_typed_completely_and_in_order() {
     let stage = Stage::start().await;
     stage.show("<textarea id=area></textarea>").await;
     let text = "The quick brown fox; jumps_over 13 lazy DOGS? ".repeat(8);
@@ -41,7 +41,7 @@ async fn long_texts_arrive_whole_and_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chords_do_what_they_do_for_a_person() {
+async fn chords_trigger_browser_shortcuts() {
     let stage = Stage::at("/keys").await;
     stage.act("type", json!({"text": "copy me", "target": "#text"})).await;
     stage.act("press", json!({"keys": ["Control+a", "Control+c"]})).await;
@@ -64,7 +64,7 @@ async fn chords_do_what_they_do_for_a_person() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_reach_the_frame_that_has_the_focus() {
+async fn keys_reach_the_focused_frame() {
     let stage = Stage::at("/frames/deep").await;
     stage.act("click", json!({"target": "label=\"Name deep\""})).await;
     let done = stage.act("type", json!({"text": "Ann"})).await;
@@ -74,7 +74,7 @@ async fn keys_reach_the_frame_that_has_the_focus() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_that_make_no_sense_are_refused() {
+async fn type_and_press_reject_bad_input() {
     let stage = Stage::at("/keys").await;
     stage.fails(ErrorCode::BadArgs, "type", json!({"text": ""})).await;
     stage.fails(ErrorCode::BadArgs, "type", json!({"text": "a", "nth": 2})).await;

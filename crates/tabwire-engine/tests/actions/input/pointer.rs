@@ -8,7 +8,7 @@ use crate::actions::support::stage::Stage;
 const LOG: &str = "document.getElementById('log').textContent";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn double_clicks_hovers_and_taps_arrive() {
+async fn dblclick_hover_and_tap_fire_events() {
     let stage = Stage::at("/click/targets").await;
     let done = stage.act("dblclick", json!({"target": "#double"})).await;
     assert_eq!(done["element"], "button \"Double click me\"");
@@ -30,7 +30,7 @@ async fn double_clicks_hovers_and_taps_arrive() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_mouse_is_moved_held_and_its_wheel_turned() {
+async fn mouse_moves_presses_and_turns_the_wheel() {
     let stage = Stage::at("/click/targets").await;
     let place = stage.eval("(() => { const box = document.getElementById('press').getBoundingClientRect(); return [box.x + 5, box.y + 5]; })()").await;
     let text = stage.text("mouse", json!({"what": "move", "at": place})).await;
@@ -52,7 +52,7 @@ async fn the_mouse_is_moved_held_and_its_wheel_turned() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hands_refuse_what_makes_no_sense() {
+async fn pointer_actions_reject_bad_input() {
     let stage = Stage::at("/click/targets").await;
     for name in ["dblclick", "hover", "tap"] {
         stage.fails(ErrorCode::BadArgs, name, json!({"target": ".twin"})).await;

@@ -1,4 +1,4 @@
-//! `scroll`: the page, a part of it, an element into view, and what is loaded by it.
+//! `scroll`: the page, an element, an element into view, and content that scrolling loads.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -6,7 +6,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_and_parts_are_scrolled() {
+async fn scroll_moves_pages_and_elements() {
     let stage = Stage::at("/scroll").await;
     let done = stage.act("scroll", json!({"by": [0, 500]})).await;
     assert_eq!((&done["moved_y"], &done["at"]), (&json!(500.0), &json!(["left"])), "{done}");
@@ -29,7 +29,7 @@ async fn pages_and_parts_are_scrolled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_scroll_loads_is_waited_for() {
+async fn scroll_waits_for_content_that_it_loads() {
     let stage = Stage::at("/list/infinite?loads=3").await;
     stage.until("document.querySelectorAll('li').length >= 20").await;
     let done = stage.act("scroll", json!({"to": "bottom"})).await;
@@ -42,7 +42,7 @@ async fn what_a_scroll_loads_is_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scrolling_nowhere_is_refused() {
+async fn scroll_rejects_bad_input() {
     let stage = Stage::at("/scroll").await;
     for params in [
         json!({}),

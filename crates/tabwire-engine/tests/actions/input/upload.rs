@@ -1,18 +1,18 @@
-//! `upload`: files reach the page as they are, only from where they may come, and choosers are answered.
+//! `upload`: files reach inputs and choosers unchanged, and only from permitted directories.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::Stage;
 
-/// What the page logged of files, once it has logged this many lines.
+/// The page's log of files, once it has this many lines.
 async fn log(stage: &Stage, lines: usize) -> String {
     stage.until(&format!("document.getElementById('log').textContent.split('\\n').length > {lines}")).await;
     stage.eval("document.getElementById('log').textContent").await.as_str().expect("text").to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_reach_inputs_and_the_server() {
+async fn uploaded_files_reach_inputs_and_the_server() {
     let stage = Stage::at("/files").await;
     let one = stage.files.put("one.txt", b"first file");
     let two = stage.files.put("été 😀.txt", b"second");
@@ -35,7 +35,7 @@ async fn files_reach_inputs_and_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn choosers_are_answered_however_they_open() {
+async fn file_choosers_receive_files_however_they_open() {
     let stage = Stage::at("/files").await;
     let file = stage.files.put("chosen.txt", b"chosen");
     for (number, (target, from)) in [
@@ -65,7 +65,7 @@ async fn choosers_are_answered_however_they_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t30_files_that_may_not_be_read_or_do_not_fit_are_refused() {
+async fn t30_forbidden_or_unaccepted_files_are_refused() {
     let stage = Stage::at("/files").await;
     let file = stage.files.put("a.txt", b"a");
     let refuse = async |code: ErrorCode, params: Value| {
@@ -91,7 +91,7 @@ async fn t30_files_that_may_not_be_read_or_do_not_fit_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_at_the_wrong_moment_fails_well() {
+async fn upload_at_the_wrong_moment_fails_with_its_error() {
     let stage = Stage::start().await;
     let file = stage.files.put("a.txt", b"a");
     stage.check_wrong_moments("upload", json!({"files": [file], "target": "body"})).await;

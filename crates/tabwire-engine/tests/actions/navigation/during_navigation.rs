@@ -1,4 +1,4 @@
-//! Every action during a navigation: it ends in time, on one of the two documents or with a clear failure, and the tab
+//! Every action during a navigation: it ends in time, acts on one of the two documents or fails clearly, and the tab
 //! works afterwards.
 
 use std::time::Duration;
@@ -11,40 +11,40 @@ use crate::actions::registry::valid_parameters::{Fit, fit_actions};
 use crate::actions::support::signalling_link::Signal;
 use crate::actions::support::stage::Stage;
 
-/// How long an action may take when the other document comes.
+/// The timeout of an action when the next document loads.
 const TIME: Duration = Duration::from_secs(10);
 
-/// How long an action may take when the other document does not come.
+/// The timeout of an action when the next document does not load.
 const SHORT_TIME: Duration = Duration::from_millis(2_500);
 
-/// How long after its time it must have answered, however busy the machine is.
+/// How long after its timeout an action must have ended, however busy the machine is.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Tabs in which actions wait for nothing at the same time.
+/// Tabs in which actions run into their timeout at the same time.
 const AT_ONCE: usize = 10;
 
-/// Actions that concern the whole browser and are not run beside others.
+/// Actions on the whole browser, which do not run in parallel with others.
 const ALONE: &[&str] = &["capture", "trace", "tab_new", "tab_select", "tab_close"];
 
-/// When the page leaves and when it arrives elsewhere.
+/// When the navigation starts and when the next document commits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moment {
-    /// It has left, and arrives when the action is over.
+    /// It has started, and commits after the action.
     LeftForLong,
-    /// It has left, and arrives as the first command of the action is sent.
+    /// It has started, and commits when the action sends its first command.
     Arriving,
-    /// It has just left, and arrives as soon as it can.
+    /// It has just started, and commits as soon as possible.
     Leaving,
-    /// It leaves as the n-th command of the action is sent.
+    /// It starts when the action sends its n-th command.
     LeavesAt(u32),
 }
 
-/// How elements are named to the action.
+/// How the parameters name elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Naming {
-    /// By selectors, which fit both documents.
+    /// By selectors, which match in both documents.
     Selectors,
-    /// By refs of the document that is left.
+    /// By refs of the old document.
     Refs,
 }
 
@@ -74,14 +74,16 @@ async fn with_refs(stage: &Stage, params: &Value) -> Value {
     serde_json::from_str(&text).expect("still JSON")
 }
 
-/// Actions that must say that it is the journey that takes the time; others may name what did not finish.
-const SAY_SO: &[&str] =
+/// Actions whose timeout error must name the navigation. Others may name the command that did not finish.
+const NAME_NAVIGATION: &[&str] =
     &["snapshot", "find", "click", "fill", "get_text", "get", "eval", "screenshot", "wait_for"];
 
-/// Whether a failure for lack of time says what took it. Chromium 156 may never respond text that it is given in the
-/// moment in which the page leaves.
-fn is_told_timeout(name: &str, message: &str) -> bool {
-    message.contains("is navigating to") || !SAY_SO.contains(&name) || message.contains("Input.insertText")
+/// Whether a timeout error names its cause. Chromium 156 may never respond to `Input.insertText` that it receives as
+/// the navigation starts.
+fn names_its_cause(name: &str, message: &str) -> bool {
+    message.contains("is navigating to")
+        || !NAME_NAVIGATION.contains(&name)
+        || message.contains("Input.insertText")
 }
 
 /// One action in one tab that goes from `/moment` to `/held`.
@@ -100,11 +102,11 @@ impl Round<'_> {
         done.unwrap_or_else(|failure| panic!("{action} for {}: {failure:?}", self.fit.name))
     }
 
-    /// Has the page leave, or sees to it that it will.
+    /// Starts the navigation, or arms the signal that starts it.
     async fn leave(&self, moment: Moment) {
         let (site, gate) = (&self.stage.site, &self.gate);
         if matches!(moment, Moment::Leaving | Moment::LeavesAt(_)) {
-            site.let_go(gate);
+            site.release_gate(gate);
         }
         let params = json!({"expression": format!("location.href = '/held?gate={gate}'; 0")});
         if let Moment::LeavesAt(nth) = moment {
@@ -118,8 +120,8 @@ impl Round<'_> {
             assert!(site.is_held(gate).await, "{}: the page did not leave", self.fit.name);
         }
         if moment == Moment::Arriving {
-            let (let_go, gate) = (site.releaser(), gate.clone());
-            self.signal.arm(1, move || let_go(&gate));
+            let (release_gate, gate) = (site.releaser(), gate.clone());
+            self.signal.arm(1, move || release_gate(&gate));
         }
     }
 
@@ -135,25 +137,25 @@ impl Round<'_> {
         let time = if is_short { SHORT_TIME } else { TIME };
         let acting = stage.try_act_in(Some(self.tab), name, params, time);
         let outcome = tokio::time::timeout(time + GRACE, acting).await;
-        stage.site.let_go(&self.gate);
-        let outcome = outcome.unwrap_or_else(|_| panic!("{name} never answered ({moment:?}, {naming:?})"));
+        stage.site.release_gate(&self.gate);
+        let outcome = outcome.unwrap_or_else(|_| panic!("{name} did not end ({moment:?}, {naming:?})"));
         if let Err(failure) = &outcome {
-            let is_told = match failure.code {
+            let is_clear = match failure.code {
                 ErrorCode::Internal => false,
-                // It says so itself when it cannot print.
+                // Page.printToPDF fails with a protocol error of its own during a navigation.
                 ErrorCode::CdpError => name == "pdf",
-                ErrorCode::Timeout => is_told_timeout(name, &failure.message),
+                ErrorCode::Timeout => names_its_cause(name, &failure.message),
                 _ => true,
             };
-            assert!(is_told, "{name} ({moment:?}, {naming:?}): {failure:?}");
+            assert!(is_clear, "{name} ({moment:?}, {naming:?}): {failure:?}");
         }
         outcome
     }
 
-    /// The tab works, and shows the document that it was on its way to, which has felt only what was meant for it.
+    /// Checks that the tab works and shows the next document, and that this document received no input for the old one.
     async fn check_after(&self, moment: Moment, naming: Naming) {
         let (name, travels) = (self.fit.name, self.fit.travels);
-        // What sends fewer commands was over before.
+        // An action that sends fewer commands ended before the signal.
         let has_left = !matches!(moment, Moment::LeavesAt(_)) || self.signal.disarm();
         if has_left && !travels {
             self.ask("wait_for", json!({"url": format!("*/held?gate={}", self.gate)})).await;
@@ -170,21 +172,21 @@ impl Round<'_> {
                 "route" => ("unroute", json!({"all": true})),
                 _ => (name, params.clone()),
             };
-            // It may not have been done at all.
+            // The action may have failed without an effect, so undoing it may fail too.
             let _ = self.stage.try_act_in(Some(self.tab), name, params, TIME).await;
         }
     }
 
-    /// All of it, in a tab that is still there afterwards.
+    /// Runs the action and the checks, and restores the tab if the action closed it.
     async fn check(&self, moment: Moment, naming: Naming) {
         let outcome = self.run(moment, naming).await;
         match (self.fit.name, outcome) {
             ("tab_close", closed) => {
-                closed.expect("no journey keeps a tab open");
+                closed.expect("a navigation does not keep a tab open");
                 return;
             }
             ("tab_new", opened) => {
-                let opened = opened.expect("no page keeps a tab from opening");
+                let opened = opened.expect("a page does not prevent a new tab");
                 self.stage.act("tab_close", json!({"id": Stage::tab(&opened)})).await;
                 self.stage.act("tab_select", json!({"id": self.tab})).await;
             }
@@ -204,7 +206,7 @@ async fn check_all(moment: Moment, naming: Naming) {
     }
 }
 
-/// Runs one action in the browser's first tab, or in one that it may close.
+/// Runs one action in the browser's first tab, or in a new tab that it may close.
 async fn check_alone(
     stage: &Stage,
     signal: &Signal,
@@ -227,7 +229,7 @@ async fn check_alone(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn actions_do_not_wait_forever_for_a_server_that_does_not_answer() {
+async fn actions_time_out_while_a_server_does_not_respond() {
     let signal = Signal::default();
     let stage = Stage::start_over(|link, tasks| signal.link(link, tasks)).await;
     let first = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
@@ -254,26 +256,26 @@ async fn actions_do_not_wait_forever_for_a_server_that_does_not_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn actions_survive_a_page_that_has_just_left() {
+async fn actions_survive_a_navigation_that_has_just_started() {
     check_all(Moment::Leaving, Naming::Selectors).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn actions_survive_a_page_that_arrives_as_they_begin() {
+async fn actions_survive_a_commit_at_their_first_command() {
     check_all(Moment::Arriving, Naming::Selectors).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refs_of_a_page_that_is_replaced_as_an_action_begins_reach_no_other_document() {
+async fn refs_never_reach_the_next_document_after_a_commit_at_start() {
     check_all(Moment::Arriving, Naming::Refs).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refs_of_a_page_that_leaves_as_an_action_begins_reach_no_other_document() {
+async fn refs_never_reach_the_next_document_after_leaving_at_start() {
     check_all(Moment::LeavesAt(1), Naming::Refs).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refs_of_a_page_that_leaves_in_the_middle_of_an_action_reach_no_other_document() {
+async fn refs_never_reach_the_next_document_after_leaving_midway() {
     check_all(Moment::LeavesAt(2), Naming::Refs).await;
 }

@@ -1,27 +1,27 @@
-//! `emulate`: the page sees what it is made to see, in frames of other sites and after navigations too.
+//! `emulate`: the page sees the emulated values, also in cross-site frames and after navigations.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::Stage;
 
-/// What the page sees of its device.
+/// The device as the page sees it.
 async fn device(stage: &Stage) -> Value {
     stage.eval("readDevice()").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_device_is_seen_by_the_page_and_its_server() {
+async fn emulated_device_is_visible_to_page_and_server() {
     let stage = Stage::at("/device").await;
     let real = device(&stage).await;
-    let told = stage.act("emulate", json!({"device": "pixel 9"})).await;
-    assert_eq!(told["viewport"], json!({"width": 412, "height": 923, "scale": 2.625, "mobile": true}));
+    let result = stage.act("emulate", json!({"device": "pixel 9"})).await;
+    assert_eq!(result["viewport"], json!({"width": 412, "height": 923, "scale": 2.625, "mobile": true}));
     let listed = stage.act("tabs_list", json!({})).await;
     assert_eq!(listed["tabs"].as_array().map(Vec::len), Some(1));
-    // The next document, of another process, sees the same.
+    // The next document, in another process, sees the same.
     stage.act("navigate", json!({"url": stage.site.url("b", "/device")})).await;
     let seen = device(&stage).await;
-    // The page itself is wider than the view and, as on a phone, shrunk to fit.
+    // The page is wider than the viewport and is scaled down, as on a phone.
     assert_eq!(stage.eval("document.documentElement.clientWidth").await, 412);
     assert_eq!(
         (&seen["screen"], &seen["scale"], &seen["touch"]),
@@ -34,7 +34,7 @@ async fn a_device_is_seen_by_the_page_and_its_server() {
     assert!(
         seen["agent"].as_str().is_some_and(|agent| agent.contains("Android") && agent.contains("Mobile"))
     );
-    let sent = stage.eval("fetch('/echo/headers').then((answer) => answer.json())").await.to_string();
+    let sent = stage.eval("fetch('/echo/headers').then((response) => response.json())").await.to_string();
     assert!(sent.contains("Android 10; K") && sent.contains("?1"), "{sent}");
 
     stage.act("emulate", json!({"device": "iPhone 15", "landscape": true})).await;
@@ -42,7 +42,7 @@ async fn a_device_is_seen_by_the_page_and_its_server() {
     let seen = device(&stage).await;
     assert_eq!((&seen["screen"], &seen["platform"]), (&json!([852, 393]), &json!("iPhone")), "{seen}");
     assert_eq!(seen["orientation"], "landscape-primary");
-    let sent = stage.eval("fetch('/echo/headers').then((answer) => answer.text())").await.to_string();
+    let sent = stage.eval("fetch('/echo/headers').then((response) => response.text())").await.to_string();
     assert!(
         sent.contains("iPhone OS") && !sent.contains("sec-ch-ua-platform"),
         "Safari sends no hints: {sent}"
@@ -60,15 +60,18 @@ async fn a_device_is_seen_by_the_page_and_its_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn surroundings_hold_in_frames_of_other_sites_and_ones_that_come_later() {
+async fn emulation_applies_to_existing_and_later_cross_site_frames() {
     let stage = Stage::at("/frames").await;
-    let wishes = json!({
+    let options = json!({
         "color_scheme": "dark", "reduced_motion": "reduce", "forced_colors": "active", "timezone": "Asia/Tokyo",
         "locale": "de-DE", "cpu": 2, "touch": "on", "media": "print",
     });
-    let told = stage.text("emulate", wishes).await;
-    assert!(told.contains("prefers-color-scheme: dark") && told.contains("timezone: Asia/Tokyo"), "{told}");
-    // What the page sees, and a frame of another site that is added only now.
+    let result = stage.text("emulate", options).await;
+    assert!(
+        result.contains("prefers-color-scheme: dark") && result.contains("timezone: Asia/Tokyo"),
+        "{result}"
+    );
+    // The values in the page, and in a cross-site frame that is added now.
     let look = format!(
         "new Promise((done) => {{ const frame = document.createElement('iframe');
            addEventListener('message', (event) => done({{ here: read(), there: event.data }}), {{ once: true }});
@@ -81,7 +84,7 @@ async fn surroundings_hold_in_frames_of_other_sites_and_ones_that_come_later() {
            document.body.append(frame); }})",
         stage.site.url("c", "/plain")
     );
-    // The frame answers what it is sent: the script below is in every document before its own.
+    // The frame evaluates the source that it is sent: this init script runs in every document.
     let response =
         "addEventListener('message', (event) => { if (top !== self && typeof event.data === 'string')
         parent.postMessage(new Function(event.data + '; return read();')(), '*'); })";
@@ -102,7 +105,7 @@ async fn surroundings_hold_in_frames_of_other_sites_and_ones_that_come_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn places_and_permissions_are_what_the_page_is_told() {
+async fn emulated_location_and_permissions_reach_the_page() {
     let stage = Stage::at("/device").await;
     stage
         .act(
@@ -131,7 +134,7 @@ async fn places_and_permissions_are_what_the_page_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_wishes_change_nothing_and_wrong_moments_fail_well() {
+async fn emulate_rejects_bad_input_without_changes() {
     let stage = Stage::at("/device").await;
     for bad in [
         json!({"device": "Nokia 3310"}),

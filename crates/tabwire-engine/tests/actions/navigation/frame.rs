@@ -1,4 +1,4 @@
-//! `frame`: the chosen frame is what targets, snapshots and scripts mean, in whatever process it lives.
+//! `frame`: targets, snapshots and scripts use the selected frame, in any process.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -6,16 +6,16 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_chosen_frame_is_what_is_meant() {
+async fn actions_use_the_selected_frame() {
     let stage = Stage::at("/frames/mix").await;
     stage.act("wait_for", json!({"text": "Form wrapped"})).await;
     for name in ["same", "sibling", "cross", "srcdoc", "blank", "sandbox", "blob"] {
-        let told = stage.act("frame", json!({"frame": format!("#{name}")})).await;
+        let result = stage.act("frame", json!({"frame": format!("#{name}")})).await;
         assert_eq!(
-            told["frames"].as_array().expect("a list").iter().filter(|one| one["current"] == true).count(),
+            result["frames"].as_array().expect("a list").iter().filter(|one| one["current"] == true).count(),
             1
         );
-        // Every frame has these; without a choice they could not be told apart.
+        // Every frame has these elements, so the targets are ambiguous without a selection.
         stage.act("fill", json!({"target": "#name", "value": format!("N-{name}")})).await;
         stage.act("click", json!({"target": "#save"})).await;
         let heading = stage.eval("document.querySelector('h3').textContent").await;
@@ -37,7 +37,7 @@ async fn a_chosen_frame_is_what_is_meant() {
         stage.act("wait_for", json!({"text": format!("saved {name}: N-{name}")})).await;
     }
     assert_eq!(stage.eval("document.title").await, "Frames of every kind");
-    // A snapshot of the whole page has them all again, and its refs work beside a chosen frame.
+    // A snapshot of the whole page lists all frames again, and its refs work with a selected frame.
     let whole = stage.text("snapshot", json!({"full": true})).await;
     for line in ["Frames of every kind", "Save same", "Save cross", "Save wrapped"] {
         assert!(whole.contains(line), "{line}: {whole}");
@@ -45,7 +45,7 @@ async fn a_chosen_frame_is_what_is_meant() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn frames_are_chosen_by_name_address_and_element_and_one_in_another() {
+async fn frames_are_selected_by_name_url_and_element() {
     let stage = Stage::at("/frames/deep").await;
     stage.act("wait_for", json!({"target": "role=button[name='Save deep']"})).await;
     let listed = stage.text("frame", json!({})).await;
@@ -64,17 +64,17 @@ async fn frames_are_chosen_by_name_address_and_element_and_one_in_another() {
     assert!(inside.contains("Save deep") && !inside.contains("Outer button"), "{inside}");
     stage.fails(ErrorCode::SelectorNotFound, "click", json!({"target": "#outer"})).await;
     stage.act("click", json!({"target": "#save"})).await;
-    // In the frame that is chosen, not in the page.
+    // Searched in the selected frame, not in the page.
     stage.act("frame", json!({"frame": "iframe"})).await;
     assert_eq!(stage.eval("location.search").await, "?name=deep");
     stage.fails(ErrorCode::BadArgs, "frame", json!({"frame": "#save"})).await;
     stage.fails(ErrorCode::SelectorNotFound, "frame", json!({"frame": "nowhere.example/"})).await;
     stage.fails(ErrorCode::BadArgs, "frame", json!({"frame": ""})).await;
-    assert_eq!(stage.eval("location.search").await, "?name=deep", "what fails changes nothing");
+    assert_eq!(stage.eval("location.search").await, "?name=deep", "a failed selection changes nothing");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_frame_that_is_gone_is_told_of_and_nothing_is_done_elsewhere_in_its_name() {
+async fn action_in_a_removed_frame_fails_and_acts_nowhere_else() {
     let stage = Stage::at("/frames/deep").await;
     stage.act("wait_for", json!({"target": "role=button[name='Save deep']"})).await;
     let action = tabwire_engine::find_action("navigate").expect("an action");
@@ -83,7 +83,7 @@ async fn a_frame_that_is_gone_is_told_of_and_nothing_is_done_elsewhere_in_its_na
     let went =
         action.run(&context, json!({"url": stage.site.url("a", "/frames/mix")})).await.expect("it goes");
     assert!(went.notices.iter().any(|notice| notice.contains("is gone")), "{:?}", went.notices);
-    assert_eq!(stage.eval("document.title").await, "Frames of every kind", "told once");
+    assert_eq!(stage.eval("document.title").await, "Frames of every kind", "reported once");
 
     stage.act("frame", json!({"frame": "#cross"})).await;
     stage.act("frame", json!({})).await;

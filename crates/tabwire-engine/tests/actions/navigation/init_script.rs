@@ -1,11 +1,11 @@
-//! `init_script`: runs before the page's own scripts, in frames of every process, until it is removed.
+//! `init_script`: runs before the page's own scripts, in frames of all processes, until it is removed.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::Stage;
 
-/// What the scripts left in the page, and what they say from a new frame of another site. `two` comes last.
+/// The marks that the scripts left in the page, and those in a new cross-site frame. `two` comes last.
 async fn marks(stage: &Stage) -> Value {
     let look = format!(
         "new Promise((done) => {{ const frame = document.createElement('iframe'), said = [];
@@ -18,7 +18,7 @@ async fn marks(stage: &Stage) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scripts_run_first_everywhere_until_they_are_removed() {
+async fn init_scripts_run_first_in_all_frames_until_removed() {
     let stage = Stage::at("/frames").await;
     let first = "window.marks = ['one']; if (top !== self) parent.postMessage('one', '*')";
     let added = stage.act("init_script", json!({"verb": "add", "script": first})).await;
@@ -29,11 +29,7 @@ async fn scripts_run_first_everywhere_until_they_are_removed() {
     );
     let second = stage.act("init_script", json!({"verb": "add", "file": file})).await;
     assert_eq!((&added["id"], &second["id"]), (&json!("s1"), &json!("s2")));
-    assert_eq!(
-        stage.eval("window.marks ?? null").await,
-        Value::Null,
-        "documents that are there stay as they are"
-    );
+    assert_eq!(stage.eval("window.marks ?? null").await, Value::Null, "existing documents do not change");
     let said = json!(["one", "two"]);
     assert_eq!(marks(&stage).await[1], said, "in a frame of a site that the page had before");
 
@@ -45,7 +41,7 @@ async fn scripts_run_first_everywhere_until_they_are_removed() {
 
     let removed = stage.act("init_script", json!({"verb": "remove", "script": "s1"})).await;
     assert_eq!(removed["scripts"].as_array().map(Vec::len), Some(1));
-    // Its frame's process is still there and must have forgotten it too.
+    // The frame's process still exists and must have removed it too.
     assert_eq!(marks(&stage).await[1], json!(["two"]));
     stage.act("navigate", json!({"url": stage.site.url("c", "/device")})).await;
     assert_eq!(marks(&stage).await, json!([["two"], ["two"]]));
@@ -56,7 +52,7 @@ async fn scripts_run_first_everywhere_until_they_are_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_init_scripts_are_refused_and_wrong_moments_fail_well() {
+async fn init_script_rejects_bad_input_and_wrong_moments() {
     let stage = Stage::at("/plain").await;
     for bad in [
         json!({"verb": "add"}),

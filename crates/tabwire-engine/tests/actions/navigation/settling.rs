@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_follows_is_told() {
+async fn effects_of_a_click_are_reported() {
     let stage = Stage::at("/click/effects?milliseconds=150").await;
     let output = "document.getElementById('output').textContent";
     let click = async |id: &str| stage.act("click", json!({"target": format!("#{id}")})).await;
@@ -39,7 +39,7 @@ async fn what_follows_is_told() {
     }
     assert!(
         shortest < Duration::from_millis(900),
-        "no download comes of an answer without content: {shortest:?}"
+        "a response without content starts no download: {shortest:?}"
     );
     let done = click("navigate").await;
     assert_eq!(done["navigated"], true, "{done}");
@@ -51,17 +51,17 @@ async fn what_follows_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_never_rests_still_gets_an_answer() {
+async fn action_ends_on_a_page_that_never_settles() {
     let stage = Stage::at("/churn").await;
     let started = Instant::now();
     stage.act("press", json!({"keys": ["a"]})).await;
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-    // A response that the page never reads is not waited for.
+    // A response body that the page never reads does not delay settling.
     stage.show("<button onclick=\"fetch('data:text/plain,x'.repeat(1))\">Go</button>").await;
     stage.act("click", json!({"target": "button"})).await;
 }
 
-/// The middle one of several measurements.
+/// The median of several measurements.
 async fn median(stage: &Stage, name: &str, params: &Value) -> Duration {
     let mut times = Vec::new();
     for _ in 0..15 {
@@ -74,7 +74,7 @@ async fn median(stage: &Stage, name: &str, params: &Value) -> Duration {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nothing_follows_nothing_is_waited_for() {
+async fn action_without_effects_does_not_wait() {
     let stage = Stage::at("/click/effects").await;
     let click = json!({"target": "#nothing"});
     stage.act("click", click.clone()).await;

@@ -8,7 +8,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_arrival_tells_status_and_redirects() {
+async fn navigation_reports_status_and_redirects() {
     let stage = Stage::start().await;
     let url = stage.site.url("a", "/redirect/chain?count=2&to=/status%3Fcode%3D503");
     let went = stage.act("navigate", json!({"url": url})).await;
@@ -23,7 +23,7 @@ async fn an_arrival_tells_status_and_redirects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f48_what_cannot_be_reached_is_an_error_in_time() {
+async fn f48_unreachable_url_fails_in_time() {
     let stage = Stage::start().await;
     for (path, words) in [("http://127.0.0.1:9/", "ERR_"), ("http://no-such-host.invalid/", "ERR_NAME")] {
         let failure = stage.try_act("navigate", json!({"url": path})).await.expect_err(path);
@@ -39,7 +39,7 @@ async fn f48_what_cannot_be_reached_is_an_error_in_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn history_goes_back_forth_and_anew() {
+async fn back_forward_and_reload_work() {
     let stage = Stage::at("/plain").await;
     stage.fails(ErrorCode::NotActionable, "forward", json!({})).await;
     stage.open("/form").await;
@@ -57,7 +57,7 @@ async fn history_goes_back_forth_and_anew() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tabs_open_are_selected_and_close() {
+async fn tabs_open_select_and_close() {
     let stage = Stage::at("/plain").await;
     let first = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     let second = stage.act("tab_new", json!({"url": stage.site.url("b", "/form")})).await;
@@ -81,7 +81,7 @@ async fn tabs_open_are_selected_and_close() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn popups_belong_to_the_session_and_are_told() {
+async fn popups_belong_to_the_session_and_are_reported() {
     let stage = Stage::at("/popup/kinds").await;
     for opener in ["#open", "#sized", "#noopener", "#link", "#cross"] {
         let before = stage.act("tabs_list", json!({})).await["tabs"].as_array().map_or(0, Vec::len);
@@ -98,7 +98,7 @@ async fn popups_belong_to_the_session_and_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t20_a_tab_with_a_local_page_is_neither_read_nor_acted_on() {
+async fn t20_tab_with_a_local_page_cannot_be_read_or_used() {
     let stage = Stage::at("/plain").await;
     for name in ["navigate", "tab_new"] {
         for local in ["file:///etc/passwd", "chrome://version", "view-source:http://x/"] {
@@ -129,7 +129,7 @@ async fn t20_a_tab_with_a_local_page_is_neither_read_nor_acted_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn moving_at_the_wrong_moment_fails_well() {
+async fn navigation_at_the_wrong_moment_fails_with_its_error() {
     let stage = Stage::start().await;
     for (name, params) in [
         ("reload", json!({})),

@@ -1,4 +1,4 @@
-//! `wait_for`: ends the moment its condition holds, and says what is there when it does not.
+//! `wait_for`: ends as soon as its condition holds, and reports the actual state after a timeout.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn elements_and_texts_are_waited_for() {
+async fn wait_for_waits_for_elements_and_texts() {
     let stage = Stage::at("/click/late?milliseconds=300").await;
     stage.act("wait_for", json!({"target": "#late"})).await;
     stage.act("wait_for", json!({"target": "#gone", "state": "hidden"})).await;
@@ -23,7 +23,7 @@ async fn elements_and_texts_are_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn addresses_loading_scripts_and_time_are_waited_for() {
+async fn wait_for_waits_for_urls_loads_scripts_and_time() {
     let stage = Stage::at("/history").await;
     stage.eval("setTimeout(() => history.pushState({}, '', '/history/later'), 150); 1").await;
     let waited = stage.act("wait_for", json!({"url": "*/later"})).await;
@@ -44,7 +44,7 @@ async fn addresses_loading_scripts_and_time_are_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_needs_one_condition() {
+async fn wait_for_needs_exactly_one_condition() {
     let stage = Stage::at("/plain").await;
     for params in [
         json!({}),
@@ -58,7 +58,7 @@ async fn a_wait_needs_one_condition() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_wait_on_one_tab_delays_nothing_elsewhere() {
+async fn long_wait_in_one_tab_does_not_delay_other_tabs() {
     let stage = Stage::at("/plain").await;
     let waiting = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     let other = Stage::tab(&stage.act("tab_new", json!({"url": stage.site.url("b", "/plain")})).await);
@@ -82,7 +82,7 @@ async fn a_long_wait_on_one_tab_delays_nothing_elsewhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn downloads_are_waited_for_and_their_files_told() {
+async fn wait_for_download_returns_the_file() {
     let stage = Stage::at("/downloads/routes").await;
     let wait = stage.act("wait_for", json!({"download": true}));
     let click = async {
@@ -92,7 +92,7 @@ async fn downloads_are_waited_for_and_their_files_told() {
     assert_eq!(waited["held"], "\"report.txt\" is downloaded", "{waited}");
     let path = waited["detail"].as_str().expect("a path");
     assert_eq!(std::fs::read_to_string(path).expect("a file"), "report content\n");
-    // One that is under way when the wait begins counts; one that is over does not.
+    // A download that runs when the wait begins counts; a finished one does not.
     stage.fails(ErrorCode::Timeout, "wait_for", json!({"download": true})).await;
     let slow = stage.site.url("a", "/download/slow?bytes=20&milliseconds=100");
     stage.eval(&format!("location.href = {slow:?}; 1")).await;
@@ -107,7 +107,7 @@ async fn downloads_are_waited_for_and_their_files_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_comes_in_a_frame_of_another_site_that_comes_later_is_waited_for() {
+async fn wait_for_finds_elements_in_a_late_cross_site_frame() {
     let stage = Stage::at("/plain").await;
     let later = format!(
         "setTimeout(() => {{ const frame = document.createElement('iframe'); frame.src = '{}'; document.body.append(frame); }}, 200); 1",
@@ -123,7 +123,7 @@ async fn what_comes_in_a_frame_of_another_site_that_comes_later_is_waited_for() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_action_finds_its_element_in_a_frame_of_another_site_that_comes_later() {
+async fn actions_find_elements_in_a_late_cross_site_frame() {
     let stage = Stage::start().await;
     let later = |stage: &Stage| {
         format!(
@@ -131,7 +131,7 @@ async fn an_action_finds_its_element_in_a_frame_of_another_site_that_comes_later
             stage.site.url("b", "/login")
         )
     };
-    for (action, params, told) in [
+    for (action, params, field) in [
         ("fill", json!({"target": "#user", "value": "anna"}), "value"),
         ("check", json!({"target": "#remember"}), "did"),
         ("fill_form", json!({"form": "{\"#user\": \"anna\", \"#remember\": true}"}), "fields"),
@@ -140,7 +140,7 @@ async fn an_action_finds_its_element_in_a_frame_of_another_site_that_comes_later
         stage.open("/plain").await;
         stage.eval(&later(&stage)).await;
         let done = stage.act(action, params).await;
-        assert!(!done[told].is_null(), "{action}: {done}");
+        assert!(!done[field].is_null(), "{action}: {done}");
     }
     stage.open("/plain").await;
     stage.eval(&later(&stage)).await;

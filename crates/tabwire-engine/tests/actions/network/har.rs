@@ -1,4 +1,4 @@
-//! `har`: what was recorded can be read by others and replayed without the server.
+//! `har`: recordings are valid HAR files and replay without the server.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
@@ -13,13 +13,13 @@ fn entry<'a>(archive: &'a Value, part: &str) -> &'a Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_recording_is_replayed_without_the_server() {
+async fn har_recording_replays_without_the_server() {
     let stage = Stage::at("/cookie/set?name=session&value=CANARY1").await;
     stage.act("har", json!({"action": "start"})).await;
     stage.open("/requests").await;
     stage.eval("viaFetch('kept')").await;
     stage.eval("fetch('/echo', {method: 'POST', body: 'password=CANARY2', headers: {'content-type': 'application/x-www-form-urlencoded'}}).then((a) => a.status)").await;
-    // The bodies outlive the page they belong to.
+    // The bodies are kept after the page is gone.
     stage.act("navigate", json!({"url": stage.site.url("b", "/plain")})).await;
     let stopped = stage.act("har", json!({"action": "stop", "file": "kept.har"})).await;
     assert_eq!(stopped["recording"], false, "{stopped}");
@@ -70,7 +70,7 @@ async fn a_recording_is_replayed_without_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn secrets_are_recorded_only_when_asked_for_and_bad_requests_refused() {
+async fn har_masks_secrets_by_default_and_rejects_bad_input() {
     let stage = Stage::at("/cookie/set?name=session&value=CANARY1").await;
     for bad in [
         json!({"action": "stop"}),

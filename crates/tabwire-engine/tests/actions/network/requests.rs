@@ -1,4 +1,4 @@
-//! `requests` and `request`: what a page asked for is listed and told, without its secrets.
+//! `requests` and `request`: a page's requests are listed and shown without their secrets.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
@@ -10,7 +10,7 @@ fn list(response: &Value) -> Vec<&Value> {
     response["requests"].as_array().expect("a list").iter().collect()
 }
 
-/// The number of the only request that fits.
+/// The number of the only matching request.
 async fn number(stage: &Stage, params: Value) -> u64 {
     let response = stage.act("requests", params.clone()).await;
     let found = list(&response);
@@ -20,7 +20,7 @@ async fn number(stage: &Stage, params: Value) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_are_listed_filtered_and_counted() {
+async fn requests_lists_filters_and_counts() {
     let stage = Stage::at("/requests").await;
     stage.eval("Promise.all([viaFetch('one'), viaXhr('two'), viaImage(), fetch('/nowhere')])").await;
     stage.eval("fetch('/hang/up').catch(() => 0)").await;
@@ -51,19 +51,19 @@ async fn requests_are_listed_filtered_and_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t39_one_request_is_told_in_full_without_its_secrets() {
+async fn t39_request_shows_everything_but_secrets() {
     let stage = Stage::at("/cookie/set?name=session&value=CANARY1").await;
     stage.open("/plain").await;
     stage
         .eval(
             "fetch('/echo?token=CANARY2', {method: 'POST', headers: {authorization: 'Bearer CANARY3', 'x-plain': 'yes',
              'content-type': 'application/json'}, body: JSON.stringify({user: 'alice', password: 'CANARY4'})})
-             .then((answer) => answer.text())",
+             .then((response) => response.text())",
         )
         .await;
     let number = number(&stage, json!({"url": "/echo", "method": "POST"})).await;
     let text = stage.text("request", json!({"number": number})).await;
-    // The response of an echo repeats what was sent under names that tell nothing; its own body is another matter.
+    // The echo response repeats the request under neutral names, so only the part before the response body is checked.
     let sent = text.split("response body").next().expect("a part");
     assert!(!sent.contains("CANARY"), "{text}");
     assert!(sent.contains("x-plain: yes") && sent.contains("alice") && text.contains("timing: "), "{text}");
@@ -90,17 +90,17 @@ async fn t39_one_request_is_told_in_full_without_its_secrets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_is_no_text_goes_to_a_file_and_redirects_are_steps() {
+async fn binary_body_goes_to_a_file_and_redirects_are_listed() {
     let stage = Stage::at("/redirect").await;
     let steps = stage.act("requests", json!({"type": ["document"]})).await;
     let steps: Vec<(&Value, &Value)> =
         list(&steps).iter().map(|step| (&step["state"], &step["status"])).collect();
     assert_eq!(steps, [(&json!("redirected"), &json!(302)), (&json!("done"), &json!(200))]);
     let bytes = [0_u8, 159, 146, 150, 255];
-    let path = stage.files.put("picture.bin", &bytes);
-    stage.act("route", json!({"url": "/picture", "body_file": path})).await;
-    stage.eval("fetch('/picture').then((answer) => answer.arrayBuffer()).then(() => 0)").await;
-    let number = number(&stage, json!({"url": "/picture"})).await;
+    let path = stage.files.put("image.bin", &bytes);
+    stage.act("route", json!({"url": "/binary", "body_file": path})).await;
+    stage.eval("fetch('/binary').then((response) => response.arrayBuffer()).then(() => 0)").await;
+    let number = number(&stage, json!({"url": "/binary"})).await;
     let full = stage.act("request", json!({"number": number})).await;
     assert_eq!(full["from"], "route 1");
     assert_eq!(full["response_body"]["bytes"], bytes.len());
@@ -111,7 +111,7 @@ async fn a_body_that_is_no_text_goes_to_a_file_and_redirects_are_steps() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_of_sockets_and_event_streams_are_told() {
+async fn websocket_and_event_stream_messages_are_listed() {
     let stage = Stage::at("/websocket").await;
     stage.until("document.getElementById('output').textContent === 'echo hello'").await;
     let socket = number(&stage, json!({"websockets": true})).await;
@@ -139,25 +139,25 @@ async fn messages_of_sockets_and_event_streams_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_of_the_service_worker_and_the_cache_are_shown_as_such() {
+async fn responses_from_service_worker_and_cache_are_marked() {
     let stage = Stage::at("/worker/service?scope=/worker/").await;
     stage.eval("ready.then(() => true)").await;
-    let made = stage.eval("fetch('/worker/from-worker').then((answer) => answer.text())").await;
+    let made = stage.eval("fetch('/worker/from-worker').then((response) => response.text())").await;
     assert_eq!(made, "made by the service worker");
     let response = stage.act("requests", json!({"url": "from-worker"})).await;
     assert_eq!(list(&response)[0]["from"], "service worker", "{response}");
     let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = server.local_addr().expect("an address");
-    // The browser may ask on several connections; only the first is answered.
+    // The browser may open several connections; only the first gets a response.
     let served = async {
-        let (mut stream, _) = server.accept().await.expect("a guest");
+        let (mut stream, _) = server.accept().await.expect("a connection");
         let mut asked = [0; 4096];
         let _ = stream.read(&mut asked).await;
         let head = "HTTP/1.1 200 OK\r\ncache-control: max-age=1000\r\naccess-control-allow-origin: *\r\n";
         let _ = stream.write_all(format!("{head}content-length: 2\r\n\r\nhi").as_bytes()).await;
         stream
     };
-    let script = format!("fetch('http://{address}/kept').then((answer) => answer.text())");
+    let script = format!("fetch('http://{address}/kept').then((response) => response.text())");
     let (_stream, first) = tokio::join!(served, stage.eval(&script));
     assert_eq!((first, stage.eval(&script).await), (json!("hi"), json!("hi")));
     let response = stage.act("requests", json!({"url": "/kept"})).await;
@@ -168,10 +168,10 @@ async fn answers_of_the_service_worker_and_the_cache_are_shown_as_such() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_at_the_wrong_moment() {
+async fn requests_with_an_open_dialog_or_a_closed_tab() {
     let stage = Stage::start().await;
     stage.check_wrong_moments("request", json!({"number": 1})).await;
-    // What is known can be told while a dialog is open; a tab that is gone has nothing to tell.
+    // Known requests are listed while a dialog is open, but not for a closed tab.
     let tab = Stage::tab(&stage.act("tab_new", json!({})).await);
     let opening = "setTimeout(() => alert('in the way'), 0); new Promise(() => {})";
     let blocked = stage.try_act("eval", json!({"expression": opening})).await;

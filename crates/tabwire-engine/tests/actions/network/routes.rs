@@ -1,4 +1,4 @@
-//! `route` and `unroute`: requests are aborted, answered and changed, in every frame, and the rest is left alone.
+//! `route` and `unroute`: matching requests are aborted, fulfilled or changed in every frame; others pass.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::Stage;
 
-/// Fetches in the page and gives the status and the text, or why not.
+/// Fetches in the page and returns the status and the text, or the error's name.
 async fn fetched(stage: &Stage, url: &str) -> Value {
     let script = format!(
-        "fetch('{url}').then((answer) => answer.text().then((text) => answer.status + ' ' + text), (error) => error.name)"
+        "fetch('{url}').then((response) => response.text().then((text) => response.status + ' ' + text), (error) => error.name)"
     );
     stage.eval(&script).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_are_aborted_answered_and_left_alone() {
+async fn routes_abort_fulfil_and_pass_requests() {
     let stage = Stage::at("/requests").await;
     stage.act("route", json!({"url": "/api/echo?value=no", "abort": "connection-refused"})).await;
     let body = json!({"url": "*/api/made-up", "status": 418, "header": ["X-Made: here"], "body": "tea"});
@@ -27,19 +27,19 @@ async fn requests_are_aborted_answered_and_left_alone() {
     assert_eq!(fetched(&stage, "/api/made-up").await, "418 tea");
     assert_eq!((stage.site.request_count("/api/echo"), stage.site.request_count("/api/made-up")), (1, 0));
     assert_eq!(
-        stage.eval("fetch('/api/made-up').then((answer) => answer.headers.get('x-made'))").await,
+        stage.eval("fetch('/api/made-up').then((response) => response.headers.get('x-made'))").await,
         "here"
     );
-    // Another origin's answer can be read too, also when the browser asks first.
+    // A mocked cross-origin response is readable, also after a preflight request.
     let other = stage.site.url("b", "/api/made-up");
     let script =
         format!("fetch('{other}', {{method: 'PUT', headers: {{'x-odd': '1'}}}}).then((a) => a.text())");
     assert_eq!(stage.eval(&script).await, "tea");
-    // They survive navigation, and the list counts.
+    // Routes survive navigation, and the list counts hits.
     stage.open("/plain").await;
     assert_eq!(fetched(&stage, "/api/made-up").await, "418 tea");
     let text = stage.text("route", json!({})).await;
-    assert!(text.contains("abort (ConnectionRefused) (hits: 1)") && text.contains("answer 418"), "{text}");
+    assert!(text.contains("abort (ConnectionRefused) (hits: 1)") && text.contains("status 418"), "{text}");
     let failed = stage.act("requests", json!({"url": "value=no"})).await;
     assert_eq!(failed["requests"][0]["from"], "route 1", "{failed}");
     stage.act("unroute", json!({"route": "2"})).await;
@@ -49,7 +49,7 @@ async fn requests_are_aborted_answered_and_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_are_changed_and_kinds_and_times_count() {
+async fn routes_change_requests_and_respect_kind_and_times() {
     let stage = Stage::at("/requests").await;
     let to = stage.site.url("a", "/echo?new=1");
     let change = json!({"url": "/api/old", "to_url": to, "to_method": "put", "set_header": ["X-Added: yes"],
@@ -75,7 +75,7 @@ async fn requests_are_changed_and_kinds_and_times_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn routes_hold_in_frames_of_other_processes_that_are_there_and_that_come() {
+async fn routes_apply_in_existing_and_later_cross_process_frames() {
     let stage = Stage::at("/plain").await;
     let inner = "<script>const ask = async () => {\
         const text = await (await fetch('/api/echo?value=deep')).text();\
@@ -95,11 +95,11 @@ async fn routes_hold_in_frames_of_other_processes_that_are_there_and_that_come()
     frame("b").await;
     stage.until("said.includes('echo deep')").await;
     assert_eq!(stage.site.request_count("/made/frame"), 0);
-    // One that is there.
+    // A frame that exists.
     stage.act("route", json!({"url": "/api/echo", "body": "from the route"})).await;
     stage.until("said.includes('from the route')").await;
     let visits = stage.site.request_count("/api/echo");
-    // One that comes, in a process of its own.
+    // A later frame, in its own process.
     stage.eval("window.said = []; 0").await;
     frame("c").await;
     stage.until("said.length > 5").await;
@@ -110,16 +110,16 @@ async fn routes_hold_in_frames_of_other_processes_that_are_there_and_that_come()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_cannot_be_changed_as_asked_goes_on() {
+async fn request_with_a_refused_change_continues_unchanged() {
     let stage = Stage::at("/plain").await;
-    // Only the browser itself may say how long a body is.
+    // Chrome refuses a changed Content-Length.
     stage.act("route", json!({"url": "/api/echo", "set_header": ["Content-Length: 7"]})).await;
     assert_eq!(fetched(&stage, "/api/echo?value=1").await, "200 echo 1");
     assert_eq!(stage.act("route", json!({})).await["routes"][0]["refused"], 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_routes_are_refused_and_wrong_moments_told() {
+async fn route_rejects_bad_input_and_wrong_moments() {
     let stage = Stage::at("/plain").await;
     for bad in [
         json!({"url": "/x"}),
@@ -146,37 +146,37 @@ async fn bad_routes_are_refused_and_wrong_moments_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn workers_run_and_their_requests_are_told_and_routed() {
+async fn worker_requests_are_listed_and_routed() {
     let stage = Stage::at("/worker/dedicated").await;
     stage.until("document.getElementById('answer').textContent === '42'").await;
     let url = stage.site.url("a", "/api/echo?value=worker");
     let code = format!(
-        "onmessage = () => fetch('{url}').then((answer) => answer.text()).then((text) => postMessage(text))"
+        "onmessage = () => fetch('{url}').then((response) => response.text()).then((text) => postMessage(text))"
     );
     stage.eval(&format!("window.asker = new Worker(URL.createObjectURL(new Blob([\"{code}\"]))); 0")).await;
     let ask =
         "new Promise((done) => { asker.onmessage = (event) => done(event.data); asker.postMessage(0); })";
     assert_eq!(stage.eval(ask).await, "echo worker");
-    // A worker tells of its requests in its own time.
-    let told = async {
+    // A worker reports its requests with a delay.
+    let listed = async {
         while stage.act("requests", json!({"url": "value=worker"})).await["requests"][0]["status"] != 200 {
             stage.eval("new Promise((done) => setTimeout(done, 5))").await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(5), told).await.expect("told");
-    // A worker that is there already.
+    tokio::time::timeout(Duration::from_secs(5), listed).await.expect("listed");
+    // A worker that already runs.
     stage.act("route", json!({"url": "/api/echo", "body": "from the route"})).await;
     assert_eq!(stage.eval(ask).await, "from the route");
     assert_eq!(stage.site.request_count("/api/echo"), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn routes_are_made_while_a_page_is_on_its_way() {
+async fn routes_can_be_added_during_a_navigation() {
     let stage = Stage::at("/requests").await;
     stage.eval("setTimeout(() => { location.href = '/hang'; }, 0); 0").await;
     stage.act("route", json!({"url": "/api/echo", "body": "from the route"})).await;
     stage.act("headers", json!({"headers": ["X-Added: one"]})).await;
     stage.open("/requests").await;
-    assert_eq!(stage.eval("fetch('/api/headers').then((answer) => answer.text())").await, "one");
+    assert_eq!(stage.eval("fetch('/api/headers').then((response) => response.text())").await, "one");
     assert_eq!(fetched(&stage, "/api/echo?value=1").await, "200 from the route");
 }

@@ -1,4 +1,4 @@
-//! `offline`, `throttle`, `headers` and `http_auth`: what is set holds for the whole tab, and can be taken back.
+//! `offline`, `throttle`, `headers` and `http_auth`: settings apply to the whole tab and can be reset.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
@@ -6,7 +6,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f48_a_tab_without_network_says_so_and_gets_it_back() {
+async fn f48_offline_tab_reports_it_and_recovers() {
     let stage = Stage::at("/requests").await;
     stage.act("offline", json!({"state": "on"})).await;
     assert_eq!(stage.eval("viaFetch('x')").await, "fetch failed");
@@ -26,7 +26,7 @@ async fn f48_a_tab_without_network_says_so_and_gets_it_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slower_network_takes_longer() {
+async fn throttled_network_is_slower() {
     let stage = Stage::at("/requests").await;
     let took = "((begun) => viaFetch('x').then(() => performance.now() - begun))(performance.now())";
     stage.act("throttle", json!({"latency": 400.0})).await;
@@ -49,18 +49,18 @@ async fn a_slower_network_takes_longer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn headers_are_added_everywhere_and_shown_without_secrets() {
+async fn headers_are_added_in_all_frames_and_listed_masked() {
     let stage = Stage::at("/plain").await;
     let added = stage.act("headers", json!({"headers": ["X-Added: one", "X-Api-Key: CANARY"]})).await;
     assert!(!added.to_string().contains("CANARY"), "{added}");
-    let seen = "fetch('/echo/headers').then((answer) => answer.json())";
+    let seen = "fetch('/echo/headers').then((response) => response.json())";
     let headers = stage.eval(seen).await;
     assert_eq!((&headers["x-added"], &headers["x-api-key"]), (&json!("one"), &json!("CANARY")));
     stage.open("/echo/page").await;
     assert!(
         stage.eval("document.body.textContent").await.as_str().is_some_and(|text| text.contains("x-added"))
     );
-    // A frame of another process that comes later.
+    // A later frame in another process.
     let frame = stage.site.url("b", "/made/frame");
     let inner = "<script>fetch('/api/headers').then((a) => a.text()).then((text) => top.postMessage(text, '*'))</script>";
     stage
@@ -85,20 +85,20 @@ async fn headers_are_added_everywhere_and_shown_without_secrets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t39_a_password_reaches_one_origin_and_no_answer() {
+async fn t39_password_reaches_one_origin_and_no_result() {
     let stage = Stage::start().await;
     let who = "document.getElementById('who').textContent";
     let wrong = stage.act("http_auth", json!({"user": "alice", "password": "CANARY"})).await;
     assert!(!wrong.to_string().contains("CANARY") && wrong["origin"] == Value::Null, "{wrong}");
     stage.open("/auth/basic").await;
-    assert_eq!(stage.eval(who).await, "nobody");
+    assert_eq!(stage.eval(who).await, "no user");
     let file = stage.files.put("password", b"secret\nmore\n");
     let origin = stage.site.url("a", "/anything");
     let set = stage.act("http_auth", json!({"user": "alice", "password_file": file, "origin": origin})).await;
     assert_eq!(set["origin"], stage.site.url("a", ""));
     stage.open("/auth/basic").await;
     assert_eq!(stage.eval(who).await, "alice");
-    // Another origin that asks gets nothing, and is not left waiting.
+    // Another origin that requests credentials gets none, and its request ends.
     let other = stage.site.url("b", "/auth/basic");
     let status = format!("fetch('{other}', {{mode: 'no-cors', credentials: 'include'}}).then((a) => a.type)");
     stage.eval(&status).await;

@@ -5,9 +5,9 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// Addresses as they are typed.
+/// URLs as users type them.
 pub(crate) const ADDRESSES: &[&str] = &[
-    // Plain ones, and what people leave out.
+    // Plain URLs, and abbreviated ones.
     "http://example.org",
     "https://example.org/",
     "https://example.org:443/",
@@ -31,7 +31,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "example",
     "[::1]",
     "[::1]:80/",
-    // Who is meant by what is before the sign.
+    // User names and passwords before an @.
     "http://user@example.org/",
     "http://user:password@example.org/",
     "http://:password@example.org/",
@@ -60,7 +60,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "http:user@example.org",
     "http:/user@example.org",
     "http:///user@example.org",
-    // Slashes that lean the other way, too many and too few of them.
+    // Backslashes, and too many or too few slashes.
     "http:\\\\example.org\\a",
     "http:/example.org",
     "http:example.org",
@@ -75,7 +75,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "https:/\\example.org",
     "http:\\\\user@example.org",
     "http://example.org/\\evil",
-    // Tabs, line ends and other things nobody sees.
+    // Tabs, line ends and other invisible characters.
     "ht\ttp://example.org/",
     "http://exam\tple.org/",
     "http://exam\nple.org/",
@@ -142,7 +142,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "https://\u{1f1e9}.example/",
     "https://xn--n3h.example/",
     "https://☃.example/",
-    // Dots at the end, in a row, and alone.
+    // Trailing, repeated and single dots.
     "http://example.org./",
     "http://example.org.:80/",
     "http://example.org../",
@@ -156,7 +156,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "http://example.org%2e/",
     "http://example%2Eorg/",
     "http://%2e/",
-    // Numbers that are hosts.
+    // Numeric hosts.
     "http://127.1/",
     "http://127.0.1/",
     "http://2130706433/",
@@ -203,7 +203,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "http://1..2/",
     "http://-1/",
     "http://+1/",
-    // Addresses in brackets.
+    // IPv6 addresses in brackets.
     "http://[::1]/",
     "http://[::]/",
     "http://[0:0:0:0:0:0:0:1]/",
@@ -245,7 +245,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "http://example.org:８０/",
     "http://:80/",
     "http://:/",
-    // Percent signs and letters that no host has.
+    // Percent signs and characters that are invalid in hosts.
     "http://ex%61mple.org/",
     "http://%65%78ample.org/",
     "http://exa%mple.org/",
@@ -281,7 +281,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "http://a=b/",
     "http://a+b/",
     "http://a%25b/",
-    // Paths, which no host depends on.
+    // Paths, which do not affect the host.
     "http://example.org/../../etc",
     "http://example.org/%2e%2e/a",
     "http://example.org/./a/.",
@@ -296,7 +296,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "http://example.org/;a=b",
     "http://example.org/:80",
     "HTTP://EXAMPLE.ORG/A",
-    // Schemes, in any case and in each other.
+    // Schemes in any case, and nested schemes.
     "HtTpS://example.org/",
     "FILE:///etc/passwd",
     "file:/etc/passwd",
@@ -373,7 +373,7 @@ pub(crate) const ADDRESSES: &[&str] = &[
     "https:example.org:80",
 ];
 
-/// More addresses, put together from parts; always the same ones.
+/// Generates more URLs from parts; deterministic.
 pub(crate) fn generated(count: usize) -> Vec<String> {
     let seed = [23; 32];
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
@@ -462,7 +462,7 @@ fn host() -> impl Strategy<Value = String> {
     prop_oneof![4 => named.prop_map(joined), 2 => numbered.prop_map(joined), 1 => bracketed]
 }
 
-/// Something that slips in somewhere; mostly nothing.
+/// A character to insert and its position; mostly empty.
 fn slip() -> impl Strategy<Value = (&'static str, usize)> {
     let slips = vec![
         "", "", "", "", "", "", "\t", "\n", "\r", "\0", " ", "%00", "%20", "@", "\\", "/", "?", "#", ":",

@@ -1,4 +1,4 @@
-//! `capture` and `--capture`: what is kept of each action, and that no secret is in it.
+//! `capture` and `--capture`: the files of each action, which contain no secret.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tabwire_image::Image;
 
 use crate::actions::support::stage::Stage;
 
-/// What no file may have.
+/// A secret that no file may contain.
 const CANARY: &str = "CANARY&93<x";
 
 fn index(directory: &Path) -> Vec<Value> {
@@ -23,33 +23,33 @@ fn directory(response: &Value) -> PathBuf {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_action_has_its_files() {
+async fn every_action_gets_capture_files() {
     let stage = Stage::at("/console/errors").await;
     let on = stage.act("capture", json!({"verb": "on"})).await;
     let place = directory(&on);
     stage.show("<title>A</title><h1>Shop</h1><button onclick=\"console.log('paid'); this.textContent = 'Done'\">Pay</button>").await;
     stage.act("click", json!({"target": "text=Pay"})).await;
-    stage.fails(ErrorCode::SelectorNotFound, "click", json!({"target": "text=Nobody"})).await;
+    stage.fails(ErrorCode::SelectorNotFound, "click", json!({"target": "text=Missing"})).await;
     let read = |name: &str| std::fs::read_to_string(place.join(name)).unwrap_or_else(|_| panic!("{name}"));
     assert!(read("0002-click.md").contains("# Shop"), "{}", read("0002-click.md"));
     assert!(read("0002-click.html").contains("<h1>Shop</h1>"));
     assert!(read("0002-click.console.txt").contains("\"paid\""));
     let delta = read("0002-click.delta.txt");
     assert!(delta.contains("~ ") && delta.contains("Done") && !delta.contains("Shop\" level"), "{delta}");
-    let image = std::fs::read(place.join("0002-click.png")).expect("a picture");
+    let image = std::fs::read(place.join("0002-click.png")).expect("an image");
     assert!(Image::from_png(&image).expect("a PNG").width() > 300);
     let lines = index(&place);
-    let told: Vec<(&str, bool)> = lines
+    let listed: Vec<(&str, bool)> = lines
         .iter()
         .map(|line| (line["action"].as_str().expect("a name"), line["ok"].as_bool().expect("a flag")))
         .collect();
-    assert_eq!(told, [("navigate", true), ("click", true), ("click", false)]);
+    assert_eq!(listed, [("navigate", true), ("click", true), ("click", false)]);
     assert_eq!(lines[1]["params"], json!({"target": "text=Pay"}));
     assert_eq!(lines[1]["result"]["element"], "button \"Pay\"");
     assert_eq!(lines[2]["error"]["code"], "SELECTOR_NOT_FOUND");
     assert_eq!(lines[2]["files"].as_array().map(Vec::len), Some(5), "{}", lines[2]);
 
-    // Nothing is kept while paused, and nothing but a line while a dialog is open.
+    // Nothing is captured while paused, and only an index line while a dialog is open.
     stage.act("capture", json!({"verb": "pause"})).await;
     stage.act("eval", json!({"expression": "1"})).await;
     stage.act("capture", json!({"verb": "resume"})).await;
@@ -66,7 +66,7 @@ async fn every_action_has_its_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t39_no_secret_is_in_the_evidence() {
+async fn t39_captures_contain_no_secret() {
     let stage = Stage::at("/login").await;
     let on = stage.act("capture", json!({"verb": "on"})).await;
     let place = directory(&on);
@@ -76,7 +76,7 @@ async fn t39_no_secret_is_in_the_evidence() {
     stage.act("focus", json!({"target": "#password"})).await;
     stage.act("press", json!({"keys": ["End", "z"]})).await;
     stage.act("press", json!({"keys": ["Backspace"]})).await;
-    // The page tells it everywhere.
+    // The page shows the secret everywhere.
     let leak = "const secret = document.querySelector('#password').value; console.log('typed ' + secret); \
         const text = document.createElement('p'); text.textContent = 'It is ' + secret; document.body.append(text); \
         const shown = document.createElement('textarea'); shown.value = secret; document.body.append(shown); \
@@ -92,13 +92,13 @@ async fn t39_no_secret_is_in_the_evidence() {
     for entry in std::fs::read_dir(&place).expect("there").flatten() {
         let content = std::fs::read(entry.path()).expect("readable");
         let text = String::from_utf8_lossy(&content);
-        // No part of it either, however the rest is written.
+        // No file contains a part of the secret, in any escaping.
         assert!(!text.contains("CANARY"), "{}: {text}", entry.path().display());
         files += 1;
     }
     assert!(files > 25, "{files}");
     let lines = index(&place);
-    assert_eq!(lines[0]["params"]["value"], "alice", "what is no secret is kept");
+    assert_eq!(lines[0]["params"]["value"], "alice", "other values are kept");
     assert_eq!(lines[1]["params"]["value"], "[redacted]");
     let pressed = lines.iter().find(|line| line["action"] == "press").expect("a line");
     assert_eq!(pressed["params"]["keys"], "[redacted]", "{pressed}");
@@ -108,8 +108,8 @@ async fn t39_no_secret_is_in_the_evidence() {
     assert!(read(&format!("{stem}.md")).contains("It is [redacted]"));
     assert!(read(&format!("{stem}.console.txt")).contains("typed [redacted]"));
 
-    // The field itself is painted over.
-    let image = std::fs::read(place.join("0002-fill.png")).expect("a picture");
+    // The field is painted over in the image.
+    let image = std::fs::read(place.join("0002-fill.png")).expect("an image");
     let image = Image::from_png(&image).expect("a PNG");
     let number = |name: &str| bounds["value"][name].as_f64().unwrap_or_else(|| panic!("{name}: {bounds}"));
     let inside = |part: f64| {
@@ -123,7 +123,7 @@ async fn t39_no_secret_is_in_the_evidence() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_action_may_ask_for_evidence_itself() {
+async fn capture_flag_captures_one_action() {
     let stage = Stage::at("/plain").await;
     let context = Context { capture: true, ..stage.context(None, Duration::from_secs(30)) };
     for number in 1..=2 {
@@ -140,7 +140,7 @@ async fn one_action_may_ask_for_evidence_itself() {
     let place = directory(&status);
     let delta = std::fs::read_to_string(place.join("0001-click.delta.txt")).expect("written");
     assert!(delta.contains("(changes since the last snapshot)"), "{delta}");
-    // A tab that is gone has a line and no files.
+    // A closed tab gets an index line and no files.
     let second = stage.act("tab_new", json!({})).await;
     let tab = Stage::tab(&second);
     stage.act("tab_close", json!({"id": tab})).await;
@@ -152,7 +152,7 @@ async fn one_action_may_ask_for_evidence_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn capturing_at_the_wrong_moment_is_refused() {
+async fn capture_in_the_wrong_state_fails() {
     let stage = Stage::at("/plain").await;
     for bad in [json!({"verb": "maybe"}), json!({"verb": "off", "directory": "x"}), json!({"quality": 1})] {
         stage.fails(ErrorCode::BadArgs, "capture", bad).await;

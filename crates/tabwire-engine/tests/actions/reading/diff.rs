@@ -1,4 +1,4 @@
-//! `diff`: what changed since the last snapshot, since a baseline, and in an image.
+//! `diff`: changes since the last snapshot, since a baseline, and in a screenshot.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -11,7 +11,7 @@ const PAGE: &str = "<style>body { margin: 0 } #box { position: absolute; left: 4
     document.querySelector('#box').style.background = 'black'\">Pay</button><div id=box></div>";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn snapshots_are_compared_with_the_last_one_and_with_a_file() {
+async fn diff_compares_with_the_last_snapshot_and_a_baseline() {
     let stage = Stage::start().await;
     stage.show(PAGE).await;
     stage.fails(ErrorCode::NotActionable, "diff", json!({"what": "snapshot"})).await;
@@ -25,21 +25,21 @@ async fn snapshots_are_compared_with_the_last_one_and_with_a_file() {
     assert_eq!(stage.act("diff", with_file.clone()).await["same"], true);
 
     stage.act("click", json!({"target": "button"})).await;
-    let told = stage.act("diff", json!({"what": "snapshot"})).await;
-    assert_eq!(told["same"], false);
-    assert!(told["changes"].to_string().contains("Done"), "{told}");
-    // Asking again says the same: the last snapshot is still the one to compare with.
-    assert_eq!(stage.act("diff", json!({"what": "snapshot"})).await, told);
+    let result = stage.act("diff", json!({"what": "snapshot"})).await;
+    assert_eq!(result["same"], false);
+    assert!(result["changes"].to_string().contains("Done"), "{result}");
+    // The same request gives the same result: `diff` does not replace the last snapshot.
+    assert_eq!(stage.act("diff", json!({"what": "snapshot"})).await, result);
     let text = stage.text("diff", with_file.clone()).await;
     assert!(text.contains("button \"Pay\"") && text.contains("button \"Done\""), "{text}");
     assert!(text.starts_with("<page "), "{text}");
-    // A baseline outlives the document.
+    // A baseline file works after the document is gone.
     stage.show(PAGE).await;
     assert_eq!(stage.act("diff", with_file).await["same"], true);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_are_compared_pixel_by_pixel() {
+async fn diff_compares_screenshots_pixel_by_pixel() {
     let stage = Stage::start().await;
     stage.show(PAGE).await;
     let shot = stage.act("screenshot", json!({"output": stage.files.at("base.png")})).await;
@@ -48,16 +48,16 @@ async fn pictures_are_compared_pixel_by_pixel() {
     assert_eq!((&same["same"], &same["changed_pixels"]), (&json!(true), &json!(0)));
     assert!(same.get("picture").is_none(), "{same}");
     stage.eval("document.querySelector('#box').style.background = 'black'").await;
-    let told = stage.act("diff", json!({"what": "screenshot", "baseline": path})).await;
-    assert_eq!(told["changed_pixels"], 1_500, "{told}");
-    assert_eq!(told["boxes"], json!([[40, 60, 50, 30]]));
-    let ratio = told["ratio"].as_f64().expect("a number");
-    assert!(ratio > 0.0 && ratio < 0.01, "{told}");
-    let image = std::fs::read(told["picture"].as_str().expect("a path")).expect("written");
+    let result = stage.act("diff", json!({"what": "screenshot", "baseline": path})).await;
+    assert_eq!(result["changed_pixels"], 1_500, "{result}");
+    assert_eq!(result["boxes"], json!([[40, 60, 50, 30]]));
+    let ratio = result["ratio"].as_f64().expect("a number");
+    assert!(ratio > 0.0 && ratio < 0.01, "{result}");
+    let image = std::fs::read(result["picture"].as_str().expect("a path")).expect("written");
     let image = Image::from_png(&image).expect("a PNG");
     assert_eq!(image.pixel(50, 70), Some([220, 0, 40, 255]));
     assert_ne!(image.pixel(10, 90), Some([220, 0, 40, 255]));
-    // Black and white are as far apart as can be.
+    // Threshold 1 accepts even black against white.
     let blind = json!({"what": "screenshot", "baseline": path, "threshold": 1.0});
     assert_eq!(stage.act("diff", blind).await["same"], true);
     let element = json!({"what": "screenshot", "baseline": path, "target": "#box"});
@@ -66,7 +66,7 @@ async fn pictures_are_compared_pixel_by_pixel() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_comparisons_are_refused_and_wrong_moments_fail_well() {
+async fn diff_rejects_bad_input_and_wrong_moments() {
     let stage = Stage::at("/plain").await;
     let text = stage.files.put("text.txt", b"no baseline");
     for bad in [

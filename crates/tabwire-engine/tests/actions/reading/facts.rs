@@ -1,4 +1,4 @@
-//! `get`, `inspect`, `console`, `errors`, `eval`: single facts about a page.
+//! `get`, `inspect`, `console`, `errors` and `eval`.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -6,7 +6,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::{SHORT, Stage};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn get_tells_one_fact() {
+async fn get_returns_one_value() {
     let stage = Stage::start().await;
     stage
         .show(
@@ -35,7 +35,7 @@ async fn get_tells_one_fact() {
         json!({"x": 10.0, "y": 20.0, "width": 30.0, "height": 40.0}),
     )
     .await;
-    // T39: a secret is only told to who asks for it in so many words.
+    // T39: a secret value is shown only with `reveal`.
     check(json!({"what": "value", "target": "#p"}), json!("••••")).await;
     check(json!({"what": "property", "target": "#p", "names": ["value"]}), json!("••••")).await;
     check(json!({"what": "attribute", "target": "#p", "names": ["value"]}), json!("••••")).await;
@@ -60,7 +60,7 @@ async fn get_tells_one_fact() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn inspect_says_what_is_at_a_point() {
+async fn inspect_describes_the_element_at_a_point() {
     let stage = Stage::start().await;
     stage
         .show(
@@ -91,7 +91,7 @@ async fn inspect_says_what_is_at_a_point() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn console_and_errors_tell_what_is_new() {
+async fn console_and_errors_list_new_lines() {
     let stage = Stage::at("/console/errors").await;
     stage.act("console", json!({})).await;
     for id in ["#log-line", "#warn", "#error", "#exception", "#assert"] {
@@ -126,37 +126,37 @@ async fn console_and_errors_tell_what_is_new() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_browser_itself_writes_is_told_with_its_source() {
+async fn browser_console_lines_are_listed_with_their_source() {
     let stage = Stage::at("/console/errors").await;
     stage.act("console", json!({})).await;
     for id in ["#missing", "#refused", "#exception", "#rejection"] {
         stage.act("click", json!({"target": id})).await;
     }
-    let told = stage.act("console", json!({})).await;
-    let lines = told["lines"].as_array().expect("lines");
+    let result = stage.act("console", json!({})).await;
+    let lines = result["lines"].as_array().expect("lines");
     let of = |source: &str| lines.iter().filter(|line| line["source"] == source).collect::<Vec<_>>();
     let missing = of("network");
     assert!(
         missing.iter().any(|line| line["level"] == "error"
             && line["text"].as_str().is_some_and(|text| text.contains("404"))
             && line["location"].as_str().is_some_and(|place| place.contains("/missing/resource"))),
-        "{told}"
+        "{result}"
     );
     assert!(
         lines.iter().any(|line| line["text"].as_str().is_some_and(|text| text.contains("CORS"))),
-        "{told}"
+        "{result}"
     );
     for thrown in ["thrown by a click", "rejected by a click"] {
         let times =
             lines.iter().filter(|line| line["text"].as_str().is_some_and(|text| text.contains(thrown)));
-        assert_eq!(times.count(), 1, "{thrown}: {told}");
+        assert_eq!(times.count(), 1, "{thrown}: {result}");
     }
     let text = stage.text("console", json!({"all": true})).await;
     assert!(text.contains("- error (network) \"Failed to load resource"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_console_is_there_while_a_dialog_is_open() {
+async fn console_works_while_a_dialog_is_open() {
     let stage = Stage::at("/plain").await;
     let tab = Stage::tab(&stage.act("tab_new", json!({})).await);
     let opening = "console.error('before'); setTimeout(() => alert('in the way'), 0); new Promise(() => {})";
@@ -175,7 +175,7 @@ async fn the_console_is_there_while_a_dialog_is_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn eval_takes_expressions_functions_and_elements() {
+async fn eval_accepts_expressions_functions_and_elements() {
     let stage = Stage::at("/frames/deep").await;
     let check = async |params, expected| assert_eq!(stage.act("eval", params).await["value"], expected);
     check(json!({"expression": "1 + 1"}), json!(2)).await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::actions::support::stage::Stage;
 
-/// The names of everything that can be clicked without having a role for it, in the order of the page.
+/// The names of clickable elements without an interactive role, in page order.
 fn clickables(node: &Value, found: &mut Vec<String>) {
     if node["role"] == "clickable" || node["clickable"] == true {
         found.push(node["name"].as_str().unwrap_or_default().to_owned());
@@ -24,7 +24,8 @@ async fn clickable(stage: &Stage) -> Vec<String> {
     found
 }
 
-/// Takes snapshots until this is clickable: on a busy machine the first may be given before all is known.
+/// Takes snapshots until these are clickable: on a busy machine the first snapshot may come before all listeners are
+/// known.
 async fn becomes(stage: &Stage, expected: &[&str]) {
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
     loop {
@@ -36,7 +37,7 @@ async fn becomes(stage: &Stage, expected: &[&str]) {
     }
 }
 
-/// What the page has of these, on itself or in a frame with the same page.
+/// The elements with listeners, in the page and in a frame with the same page.
 const LISTENING: [&str; 8] = [
     "Plain listener",
     "Pressed listener",
@@ -49,7 +50,7 @@ const LISTENING: [&str; 8] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_listens_for_clicks_is_told_in_the_first_snapshot() {
+async fn first_snapshot_lists_elements_with_click_listeners() {
     let stage = Stage::at("/click/listeners?frame=yes").await;
     stage.act("wait_for", json!({"text": "Nothing but listeners"})).await;
     let twice: Vec<&str> = LISTENING.iter().chain(&LISTENING).copied().collect();
@@ -59,7 +60,7 @@ async fn whatever_listens_for_clicks_is_told_in_the_first_snapshot() {
         assert_eq!(found, twice, "{}", stage.text("snapshot", json!({})).await);
     }
     becomes(&stage, &twice).await;
-    // The numbers lead to the elements, in a frame on another site too.
+    // Their refs work, also in a cross-site frame.
     stage.act("click", json!({"target": "text=Shadow listener", "nth": 1})).await;
     stage.until("document.querySelector('#log').textContent === 'shadow\\n'").await;
     let text = stage.text("find", json!({"text": "inner listener"})).await;
@@ -67,7 +68,7 @@ async fn whatever_listens_for_clicks_is_told_in_the_first_snapshot() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn listeners_that_come_and_go_are_told_at_once() {
+async fn added_and_removed_listeners_change_the_next_snapshot() {
     let stage = Stage::at("/click/listeners").await;
     becomes(&stage, &LISTENING).await;
     stage.act("click", json!({"target": "#more"})).await;
@@ -77,16 +78,16 @@ async fn listeners_that_come_and_go_are_told_at_once() {
     stage.act("click", json!({"target": "#fewer"})).await;
     more.retain(|name| *name != "Plain listener" && *name != "Property listener");
     becomes(&stage, &more).await;
-    // Another document starts anew.
+    // A new document starts without listeners.
     stage.act("reload", json!({})).await;
     becomes(&stage, &LISTENING).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listener_that_comes_while_the_page_is_only_looked_at_is_told() {
+async fn listener_added_between_snapshots_is_found() {
     let stage = Stage::at("/click/listeners").await;
     becomes(&stage, &LISTENING).await;
-    // Long enough for snapshots before it, after which nothing but looking is done.
+    // The listener is added after some snapshots, without any action on the page.
     stage
         .eval("void setTimeout(() => document.querySelector('h1').addEventListener('click', () => {}), 500)")
         .await;
@@ -96,12 +97,12 @@ async fn a_listener_that_comes_while_the_page_is_only_looked_at_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_listeners_hold_up_nothing_and_are_all_learned() {
+async fn ten_thousand_listeners_do_not_delay_the_first_snapshot() {
     let stage = Stage::at("/click/listeners?rows=10000").await;
     let began = std::time::Instant::now();
     stage.act("snapshot", json!({})).await;
     let first = began.elapsed();
-    // The last rows are handed over last, behind the snapshots.
+    // The agent reports the last rows last, after the snapshots.
     stage.eval("scrollTo(0, 1e9)").await;
     let deadline = std::time::Instant::now() + Duration::from_secs(30);
     loop {
@@ -113,7 +114,7 @@ async fn ten_thousand_listeners_hold_up_nothing_and_are_all_learned() {
     }
     let began = std::time::Instant::now();
     stage.act("snapshot", json!({})).await;
-    // Far longer than it takes; handing all of them over before the response would take longer still.
+    // Far longer than the first snapshot takes, and shorter than reporting all listeners first would take.
     let later = began.elapsed();
     assert!(first.max(later) < Duration::from_secs(5), "{first:?}, {later:?}");
 }

@@ -1,4 +1,4 @@
-//! Text, facts, images, recordings and measurements of a page.
+//! Text, values, images, recordings and measurements of a page.
 
 pub(crate) mod capture;
 pub(crate) mod diff;

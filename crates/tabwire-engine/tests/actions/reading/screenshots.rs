@@ -13,39 +13,39 @@ const COLOURS: &str = "<title>P</title><body style='margin:0;background:rgb(0,0,
     <button style='position:absolute;left:200px;top:100px;width:80px;height:60px'>Pay</button>
     <a href=/x style='position:absolute;left:20px;top:3000px;width:80px;height:60px'>Low</a>";
 
-fn picture(taken: &Value) -> Image {
+fn read_image(taken: &Value) -> Image {
     let bytes = std::fs::read(taken["path"].as_str().expect("a path")).expect("a file");
     assert_eq!(taken["bytes"].as_u64(), u64::try_from(bytes.len()).ok());
-    let picture = Image::from_png(&bytes).expect("a png");
-    assert_eq!(taken["width"], picture.width());
-    assert_eq!(taken["height"], picture.height());
-    picture
+    let image = Image::from_png(&bytes).expect("a png");
+    assert_eq!(taken["width"], image.width());
+    assert_eq!(taken["height"], image.height());
+    image
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_picture_shows_the_view_the_page_or_an_element() {
+async fn screenshot_shows_the_viewport_the_page_or_an_element() {
     let stage = Stage::start().await;
     stage.show(COLOURS).await;
-    let view = picture(&stage.act("screenshot", json!({})).await);
+    let view = read_image(&stage.act("screenshot", json!({})).await);
     assert_eq!(view.pixel(70, 55), Some([255, 0, 0, 255]));
     assert_eq!(view.pixel(10, 10), Some([0, 0, 255, 255]));
     stage.eval("scrollTo(0, 500)").await;
     let taken = stage.act("screenshot", json!({"target": "#red"})).await;
-    let red = picture(&taken);
+    let red = read_image(&taken);
     assert_eq!((red.width(), red.height()), (100, 50));
     assert_eq!((red.pixel(0, 0), red.pixel(99, 49)), (Some([255, 0, 0, 255]), Some([255, 0, 0, 255])));
-    let wish = stage.files.put("seed", b"").with_file_name("full.png");
-    let full = stage.act("screenshot", json!({"full_page": true, "original": true, "output": wish})).await;
+    let output = stage.files.put("seed", b"").with_file_name("full.png");
+    let full = stage.act("screenshot", json!({"full_page": true, "original": true, "output": output})).await;
     assert_eq!((full["height"].as_u64(), full["truncated"].as_bool()), (Some(3_060), Some(false)));
     assert!(full["path"].as_str().is_some_and(|path| path.ends_with("full.png")));
-    assert_eq!(picture(&full).pixel(70, 55), Some([255, 0, 0, 255]));
+    assert_eq!(read_image(&full).pixel(70, 55), Some([255, 0, 0, 255]));
     let small = stage.act("screenshot", json!({"full_page": true})).await;
     assert_eq!((small["height"].as_u64(), small["full_height"].as_f64()), (Some(1_568), Some(3_060.0)));
-    picture(&small);
+    read_image(&small);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_have_the_form_that_is_asked_for() {
+async fn screenshots_have_the_requested_format() {
     let stage = Stage::start().await;
     stage.show(COLOURS).await;
     for (format, start) in [("jpeg", [0xff, 0xd8]), ("webp", *b"RI")] {
@@ -56,7 +56,7 @@ async fn pictures_have_the_form_that_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn very_tall_pages_are_cut_and_said_so() {
+async fn very_tall_pages_are_cut_and_reported() {
     let stage = Stage::start().await;
     stage.show("<body style='margin:0'><a style='position:absolute;top:40000px;height:60px'>Low</a>").await;
     let tall = stage.act("screenshot", json!({"full_page": true})).await;
@@ -65,7 +65,7 @@ async fn very_tall_pages_are_cut_and_said_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn labels_are_refs_and_the_page_never_sees_them() {
+async fn annotation_labels_are_refs_and_invisible_to_the_page() {
     let stage = Stage::start().await;
     stage.show(COLOURS).await;
     stage.eval("window.seen = 0; new MutationObserver((all) => { seen += all.length; }).observe(document, {subtree: true, childList: true, attributes: true})").await;
@@ -74,8 +74,8 @@ async fn labels_are_refs_and_the_page_never_sees_them() {
     assert_eq!(marks.len(), 1, "{taken}");
     assert_eq!((marks[0]["role"].as_str(), marks[0]["name"].as_str()), (Some("button"), Some("Pay")));
     assert_ne!(
-        picture(&taken).pixel(200, 140),
-        picture(&stage.act("screenshot", json!({})).await).pixel(200, 140)
+        read_image(&taken).pixel(200, 140),
+        read_image(&stage.act("screenshot", json!({})).await).pixel(200, 140)
     );
     assert_eq!(stage.eval("seen").await, 0);
     let clicked = stage.act("click", json!({"target": marks[0]["ref"]})).await;
@@ -98,19 +98,19 @@ async fn labels_are_refs_and_the_page_never_sees_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tabs_behind_others_have_their_picture_taken() {
+async fn screenshot_works_in_background_tabs() {
     let stage = Stage::at("/plain").await;
     let behind = Stage::tab(&stage.act("tab_new", json!({})).await);
     stage.act("navigate", json!({"url": stage.site.url("a", "/plain")})).await;
     stage.act("tab_new", json!({"background": false})).await;
     for _ in 0..6 {
         let taken = stage.try_act_in(Some(behind), "screenshot", json!({}), Duration::from_secs(8)).await;
-        picture(&taken.expect("taken"));
+        read_image(&taken.expect("taken"));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_is_printed() {
+async fn pdf_prints_the_page() {
     let stage = Stage::start().await;
     stage.show("<p>one</p><p style='break-before:page'>two</p>").await;
     let printed = stage
@@ -121,14 +121,14 @@ async fn a_page_is_printed() {
     let text = String::from_utf8_lossy(&bytes).into_owned();
     assert!(text.contains("/MediaBox [0 0 792 612]") || text.contains("[0 0 792 612]"), "landscape letter");
     assert_eq!(text.matches("/Type /Page\n").count(), 2);
-    let wish = stage.files.put("seed", b"").with_file_name("first.pdf");
-    let first = stage.act("pdf", json!({"pages": "1", "output": wish})).await;
+    let output = stage.files.put("seed", b"").with_file_name("first.pdf");
+    let first = stage.act("pdf", json!({"pages": "1", "output": output})).await;
     let text = std::fs::read(first["path"].as_str().expect("a path")).expect("a file");
     assert_eq!(String::from_utf8_lossy(&text).matches("/Type /Page\n").count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_refuse_bad_input_and_wrong_moments() {
+async fn screenshots_reject_bad_input_and_wrong_moments() {
     let stage = Stage::start().await;
     stage.show("<p>a</p><i hidden>b</i>").await;
     for bad in [

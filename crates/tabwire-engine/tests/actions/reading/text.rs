@@ -1,4 +1,4 @@
-//! `get_text`, `get_html`, `read_as_markdown`, `extract_links`: what a reader sees, nothing hidden, nothing live.
+//! `get_text`, `get_html`, `read_as_markdown`, `extract_links`: visible content only, without active links.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -16,7 +16,7 @@ const HIDDEN: &str = "<title>T</title><h1>Shown</h1><p>first  line<br>second</p>
     <table><tr><td>one</td><td>two</td></tr></table><input type=password value=SECRET><button>Go</button>";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t29_text_is_what_a_reader_sees() {
+async fn t29_get_text_returns_only_visible_text() {
     let stage = Stage::start().await;
     stage.show(HIDDEN).await;
     stage.eval("document.getElementById('box').scrollTop = 100").await;
@@ -46,7 +46,7 @@ async fn t29_text_is_what_a_reader_sees() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn frames_of_other_sites_are_read_in_place() {
+async fn cross_site_frames_are_read_in_place() {
     let stage = Stage::at("/frames/deep").await;
     stage.act("click", json!({"target": "text=Save deep"})).await;
     let text = stage.act("get_text", json!({})).await;
@@ -63,7 +63,7 @@ async fn frames_of_other_sites_are_read_in_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t27_markdown_has_structure_and_nothing_live() {
+async fn t27_markdown_has_structure_and_no_active_links() {
     let stage = Stage::start().await;
     stage
         .show(
@@ -106,7 +106,7 @@ async fn t27_markdown_has_structure_and_nothing_live() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t28_text_stands_in_a_fence_and_html_is_whole() {
+async fn t28_text_is_fenced_and_html_is_complete() {
     let stage = Stage::start().await;
     stage.show("<p id=a onclick='x()' title='\"q\"'>&lt;/page 1&gt;</p><!-- note --><input type=password value=SECRET>").await;
     let text = stage.text("get_text", json!({})).await;
@@ -125,7 +125,7 @@ async fn t28_text_stands_in_a_fence_and_html_is_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_are_listed_once_with_their_text() {
+async fn extract_links_lists_each_url_once() {
     let stage = Stage::start().await;
     stage
         .show(
@@ -149,7 +149,7 @@ async fn links_are_listed_once_with_their_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reading_refuses_bad_input_and_wrong_moments() {
+async fn reading_actions_reject_bad_input_and_wrong_moments() {
     let stage = Stage::start().await;
     stage.show("<p>a</p><p>b</p>").await;
     for action in ["get_text", "get_html", "read_as_markdown", "extract_links"] {

@@ -1,4 +1,4 @@
-//! `trace`: a file that developer tools open, and what it says of the page.
+//! `trace`: a file for Chrome's developer tools, and a summary of the page's performance.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
@@ -6,7 +6,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trace_tells_how_the_page_performed() {
+async fn trace_summary_matches_the_page_measurements() {
     let stage = Stage::at("/plain").await;
     let started = stage.text("trace", json!({"verb": "start"})).await;
     assert!(started.contains("`stop`"), "{started}");
@@ -17,22 +17,22 @@ async fn a_trace_tells_how_the_page_performed() {
     stage.until("window.vitals.interaction >= 200").await;
     stage.eval("new Promise((done) => setTimeout(() => { busy(300); done(); }))").await;
     let own = stage.eval("window.vitals").await;
-    let told = stage.act("trace", json!({"verb": "stop"})).await;
-    let path = told["path"].as_str().expect("a path");
+    let result = stage.act("trace", json!({"verb": "stop"})).await;
+    let path = result["path"].as_str().expect("a path");
     let trace: Value = serde_json::from_slice(&std::fs::read(path).expect("written")).expect("JSON");
     let events = trace["traceEvents"].as_array().expect("events");
-    assert_eq!(told["events"], events.len());
-    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("a number: {told}"));
-    assert!((number(&told["lcp"]["value"]) - number(&own["paint"])).abs() < 50.0, "{told} {own}");
-    assert!((number(&told["cls"]["value"]) - number(&own["shift"])).abs() < 0.01, "{told} {own}");
-    assert!((number(&told["inp"]["value"]) - number(&own["interaction"])).abs() < 20.0, "{told} {own}");
-    assert!(number(&told["long_tasks"]["longest_ms"]) >= 250.0, "{told}");
-    assert_eq!(told["truncated"], false);
-    assert!(told["scripts"][0]["url"].as_str().is_some_and(|url| url.contains("/vitals")), "{told}");
+    assert_eq!(result["events"], events.len());
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("a number: {result}"));
+    assert!((number(&result["lcp"]["value"]) - number(&own["paint"])).abs() < 50.0, "{result} {own}");
+    assert!((number(&result["cls"]["value"]) - number(&own["shift"])).abs() < 0.01, "{result} {own}");
+    assert!((number(&result["inp"]["value"]) - number(&own["interaction"])).abs() < 20.0, "{result} {own}");
+    assert!(number(&result["long_tasks"]["longest_ms"]) >= 250.0, "{result}");
+    assert_eq!(result["truncated"], false);
+    assert!(result["scripts"][0]["url"].as_str().is_some_and(|url| url.contains("/vitals")), "{result}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn traces_at_the_wrong_moment_are_refused() {
+async fn trace_start_and_stop_in_the_wrong_state_fail() {
     let stage = Stage::at("/plain").await;
     stage.fails(ErrorCode::NotActionable, "trace", json!({"verb": "stop"})).await;
     for bad in [
@@ -44,11 +44,11 @@ async fn traces_at_the_wrong_moment_are_refused() {
     ] {
         stage.fails(ErrorCode::BadArgs, "trace", bad).await;
     }
-    // A path that cannot be written does not cost the trace.
+    // A path that cannot be written does not lose the trace.
     stage.act("trace", json!({"verb": "start"})).await;
     stage.files.put("taken.json", b"mine");
     stage.fails(ErrorCode::BadArgs, "trace", json!({"verb": "stop", "output": "taken.json"})).await;
-    // A dialog does not hold it up.
+    // A dialog does not block it.
     let opening = json!({"expression": "setTimeout(() => alert('in the way'), 0); new Promise(() => {})"});
     assert_eq!(stage.try_act("eval", opening).await.expect_err("blocked").code, ErrorCode::DialogOpen);
     let stopped = stage.text("trace", json!({"verb": "stop", "output": "fresh.json"})).await;

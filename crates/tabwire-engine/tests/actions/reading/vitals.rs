@@ -1,4 +1,4 @@
-//! `vitals`: what the browser noted, also on pages that do not measure themselves.
+//! `vitals`: values from the browser's performance entries, also on pages without observers.
 
 use std::time::Duration;
 
@@ -9,44 +9,44 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn vitals_are_what_the_page_itself_measured() {
+async fn vitals_match_the_page_measurements() {
     let stage = Stage::at("/vitals?shift=yes&milliseconds=100").await;
     stage.until("window.vitals.shift > 0 && document.querySelector('#large')").await;
     stage.act("click", json!({"target": "#sluggish"})).await;
     stage.until("window.vitals.interaction >= 200").await;
-    // The click of an interaction is told later than the press that began it, and either may be the slower one.
+    // The browser reports the click of an interaction after its press, and either may be the slower event.
     let until = tokio::time::Instant::now() + Duration::from_secs(10);
-    let (told, own) = loop {
+    let (result, own) = loop {
         let before = stage.eval("window.vitals").await;
-        let told = stage.act("vitals", json!({})).await;
+        let result = stage.act("vitals", json!({})).await;
         let own = stage.eval("window.vitals").await;
-        let is_same = told["inp"]["value"].as_f64() == own["interaction"].as_f64();
+        let is_same = result["inp"]["value"].as_f64() == own["interaction"].as_f64();
         if before == own && (is_same || tokio::time::Instant::now() > until) {
-            break (told, own);
+            break (result, own);
         }
     };
-    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("a number: {told}"));
-    assert!((number(&told["lcp"]["value"]) - number(&own["paint"])).abs() < 1.0, "{told} {own}");
-    assert!((number(&told["cls"]["value"]) - number(&own["shift"])).abs() < 0.001, "{told} {own}");
-    assert!((number(&told["inp"]["value"]) - number(&own["interaction"])).abs() < 1.0, "{told} {own}");
-    assert_ne!(told["inp"]["rating"], "good", "{told}");
-    assert_eq!(told["inp"]["element"], "button#sluggish");
-    assert_eq!(told["lcp"]["element"], "div#large");
-    assert!(number(&told["ttfb"]["value"]) > 0.0 && number(&told["fcp"]["value"]) > 0.0, "{told}");
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("a number: {result}"));
+    assert!((number(&result["lcp"]["value"]) - number(&own["paint"])).abs() < 1.0, "{result} {own}");
+    assert!((number(&result["cls"]["value"]) - number(&own["shift"])).abs() < 0.001, "{result} {own}");
+    assert!((number(&result["inp"]["value"]) - number(&own["interaction"])).abs() < 1.0, "{result} {own}");
+    assert_ne!(result["inp"]["rating"], "good", "{result}");
+    assert_eq!(result["inp"]["element"], "button#sluggish");
+    assert_eq!(result["lcp"]["element"], "div#large");
+    assert!(number(&result["ttfb"]["value"]) > 0.0 && number(&result["fcp"]["value"]) > 0.0, "{result}");
 
     stage.act("click", json!({"target": "#task"})).await;
     stage
         .until("document.querySelector('#output').textContent === 'task over' && window.vitals.tasks >= 2")
         .await;
-    let told = stage.act("vitals", json!({})).await;
-    assert!(told["long_tasks"]["longest_ms"].as_f64().is_some_and(|longest| longest >= 300.0), "{told}");
-    assert_eq!(told["interactions"], 2);
+    let result = stage.act("vitals", json!({})).await;
+    assert!(result["long_tasks"]["longest_ms"].as_f64().is_some_and(|longest| longest >= 300.0), "{result}");
+    assert_eq!(result["interactions"], 2);
     let text = stage.text("vitals", json!({})).await;
     assert!(text.contains("LCP: ") && text.contains("long tasks: "), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_that_measure_nothing_are_measured_too() {
+async fn vitals_work_on_pages_without_observers() {
     let stage = Stage::at("/plain").await;
     let task =
         "const end = performance.now() + 150; while (performance.now() < end); document.body.append('x');";
@@ -54,11 +54,11 @@ async fn pages_that_measure_nothing_are_measured_too() {
         "new Promise((done) => setTimeout(() => {{ {task} requestAnimationFrame(() => setTimeout(done)); }}))"
     );
     stage.eval(&work).await;
-    let told = stage.act("vitals", json!({})).await;
-    assert_eq!(told["cls"]["value"], 0.0);
-    assert!(told.get("inp").is_none(), "{told}");
-    assert!(told["long_tasks"]["longest_ms"].as_f64().is_some_and(|longest| longest >= 150.0), "{told}");
-    assert!(told["lcp"]["value"].as_f64().is_some_and(|value| value > 0.0), "{told}");
+    let result = stage.act("vitals", json!({})).await;
+    assert_eq!(result["cls"]["value"], 0.0);
+    assert!(result.get("inp").is_none(), "{result}");
+    assert!(result["long_tasks"]["longest_ms"].as_f64().is_some_and(|longest| longest >= 150.0), "{result}");
+    assert!(result["lcp"]["value"].as_f64().is_some_and(|value| value > 0.0), "{result}");
     let text = stage.text("vitals", json!({})).await;
     assert!(text.contains("INP: no interaction yet"), "{text}");
     stage.fails(ErrorCode::BadArgs, "vitals", json!({"since": 1})).await;
@@ -66,7 +66,7 @@ async fn pages_that_measure_nothing_are_measured_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn quick_interactions_count_too() {
+async fn interactions_above_the_minimum_duration_count() {
     let stage = Stage::start().await;
     stage
         .show(
@@ -77,15 +77,15 @@ async fn quick_interactions_count_too() {
         .await;
     stage.act("click", json!({"target": "#first"})).await;
     stage.act("click", json!({"target": "#slower"})).await;
-    let mut told = json!(null);
+    let mut result = json!(null);
     for _ in 0..100 {
-        told = stage.act("vitals", json!({})).await;
-        if told["inp"]["element"] == "button#slower" {
+        result = stage.act("vitals", json!({})).await;
+        if result["inp"]["element"] == "button#slower" {
             break;
         }
-        // Told with the frame after it.
+        // The browser reports the entry with the next frame.
         stage.eval("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))").await;
     }
-    assert_eq!(told["inp"]["element"], "button#slower", "{told}");
-    assert!(told["inp"]["value"].as_f64().is_some_and(|value| value >= 88.0), "{told}");
+    assert_eq!(result["inp"]["element"], "button#slower", "{result}");
+    assert!(result["inp"]["value"].as_f64().is_some_and(|value| value >= 88.0), "{result}");
 }

@@ -18,7 +18,7 @@ fn wrong_value() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_action_refuses_what_it_does_not_take_and_says_what_it_takes() {
+async fn every_action_rejects_unknown_parameters_and_lists_its_own() {
     let stage = Stage::at("/moment").await;
     let tab = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     let fits = fit_actions(&stage, tab);
@@ -39,7 +39,7 @@ async fn every_action_refuses_what_it_does_not_take_and_says_what_it_takes() {
             assert!(refused.message.contains(&format!("`{name}`")), "{} {name}: {refused:?}", action.name);
             assert!(known.keys().all(|name| hint.contains(name.as_str())), "{}: {refused:?}", action.name);
         }
-        // What it needs is asked for.
+        // A missing required parameter is named in the error.
         for name in (action.parameters)()["required"].as_array().into_iter().flatten() {
             let name = name.as_str().expect("a name");
             let mut less = fit.params.clone();

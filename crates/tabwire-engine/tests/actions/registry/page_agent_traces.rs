@@ -1,11 +1,11 @@
-//! The page agent leaves no trace: a page that watches itself sees only user input.
+//! The page agent leaves no trace: a page that observes itself sees only user input.
 
 use serde_json::json;
 
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_watches_itself_sees_nothing_of_the_agent() {
+async fn page_that_observes_itself_does_not_see_the_agent() {
     let stage = Stage::at("/hostile/watch").await;
     let before = stage.eval("window.report()").await;
     for (name, params) in [
@@ -18,13 +18,13 @@ async fn a_page_that_watches_itself_sees_nothing_of_the_agent() {
         stage.act(name, params).await;
     }
     let after = stage.eval("window.report()").await;
-    assert_eq!(before, after, "looking left a trace");
+    assert_eq!(before, after, "reading left a trace");
     let world = stage.eval("typeof tabwire + Object.getOwnPropertyNames(window).filter((name) => /tabwire|agent_/i.test(name)).join()");
     assert_eq!(world.await, "undefined");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clicking_and_filling_change_only_what_a_hand_changes() {
+async fn click_and_fill_cause_only_user_events() {
     let stage = Stage::start().await;
     stage
         .show(
@@ -47,7 +47,7 @@ async fn clicking_and_filling_change_only_what_a_hand_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_cannot_lie_to_the_agent_by_changing_its_own_built_ins() {
+async fn changed_built_ins_do_not_affect_the_agent() {
     let stage = Stage::start().await;
     stage
         .show(

@@ -14,8 +14,8 @@ fn holds(class: &str, needs: &Needs) -> bool {
     let every_site = || needs.iter().any(|need| need.scope == Scope::EverySite);
     let names_url = || needs.urls().any(|url| url == URL);
     match class {
-        // Selects an element, a tab or lines to show; typed into the page as a person would; or a file that only
-        // Tabwire reads, such as one with a passphrase.
+        // Selects an element, a tab or lines to show; typed into the page like user input; or a file that only Tabwire
+        // reads, such as one with a passphrase.
         "target" | "tab" | "text" | "pattern" | "file_read" => true,
         "code" | "response" | "request" => needs.has(Capability::Eval),
         "url" | "origin" | "target_or_url" => names_url(),
@@ -30,7 +30,7 @@ fn holds(class: &str, needs: &Needs) -> bool {
 }
 
 /// Words in a parameter's name or description that suggest code, a URL, or a file.
-const TELLING_WORDS: &[&str] = &[
+const SUSPICIOUS_WORDS: &[&str] = &[
     "url",
     "origin",
     "file",
@@ -87,7 +87,7 @@ fn takes_any_text(schema: &Value, definitions: &Value) -> bool {
         return false;
     }
     let kinds = match schema.get("type") {
-        // A schema without a type takes everything.
+        // A schema without a type accepts everything.
         None => return true,
         Some(Value::Array(kinds)) => kinds.clone(),
         Some(kind) => vec![kind.clone()],
@@ -162,7 +162,7 @@ fn walk(mut visit: impl FnMut(&Definition, &str, &Value, &Value, &[Value])) {
 }
 
 #[test]
-fn every_parameter_that_takes_text_is_classified_and_its_needs_follow() {
+fn every_text_parameter_has_a_class_that_its_needs_respect() {
     let mut faults = Vec::new();
     walk(|action, name, property, definitions, variants| {
         let Some(class) = property.get("x-carries").and_then(Value::as_str) else {
@@ -190,14 +190,14 @@ fn every_parameter_that_takes_text_is_classified_and_its_needs_follow() {
 }
 
 #[test]
-fn parameters_that_sound_like_code_urls_or_files_are_not_classed_as_harmless() {
+fn parameters_named_like_code_or_files_are_not_harmless() {
     let mut faults = Vec::new();
     walk(|action, name, property, _, _| {
         let class = property.get("x-carries").and_then(Value::as_str).unwrap_or_default();
         if !["target", "tab", "text", "pattern", "file_read"].contains(&class) {
             return;
         }
-        let sounds = TELLING_WORDS.iter().any(|word| name.split('_').any(|part| part == *word));
+        let sounds = SUSPICIOUS_WORDS.iter().any(|word| name.split('_').any(|part| part == *word));
         let is_listed = HARMLESS.iter().any(|(one, parameter, _)| *one == action.name && *parameter == name);
         if sounds && !is_listed {
             faults.push(format!("{} {name} is classed as {class}", action.name));
@@ -220,7 +220,7 @@ fn parameters_that_sound_like_code_urls_or_files_are_not_classed_as_harmless() {
 }
 
 #[test]
-fn needs_of_the_findings_follow_from_their_parameters() {
+fn needs_follow_from_the_parameters() {
     let needs = |name: &str, params: Value| {
         let action = ACTIONS.iter().find(|action| action.name == name).expect(name);
         action.needs(&params).expect("valid parameters")

@@ -1,4 +1,4 @@
-//! How many times an action waits for the browser.
+//! How many round trips to the browser an action takes.
 
 use serde_json::{Value, json};
 
@@ -11,14 +11,14 @@ async fn round_trips(stage: &Stage, trips: &RoundTrips, name: &str, params: Valu
     for _ in 0..3 {
         trips.take();
         stage.act(name, params.clone()).await;
-        // What is sent while something else is under way waits for the browser too.
+        // A command that is sent while another one runs costs a round trip too.
         fewest = fewest.min(trips.take().max(1));
     }
     fewest
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn actions_wait_for_the_browser_as_seldom_as_they_can() {
+async fn actions_use_few_round_trips() {
     let trips = RoundTrips::default();
     let stage = Stage::start_over(|browser, tasks| trips.link(browser, tasks)).await;
     stage.open("/click/effects").await;
@@ -30,7 +30,7 @@ async fn actions_wait_for_the_browser_as_seldom_as_they_can() {
     assert!((1..=3).contains(&clicked), "click: {clicked}");
     assert!((1..=3).contains(&filled), "fill: {filled}");
     assert_eq!((seen, read), (1, 1), "snapshot and get_text");
-    // The frames are asked at the same time.
+    // The frames are read in parallel.
     stage.open("/frames/deep").await;
     stage.act("snapshot", json!({})).await;
     let seen = round_trips(&stage, &trips, "snapshot", json!({})).await;

@@ -6,14 +6,14 @@ use tabwire_engine::ACTIONS;
 
 use crate::actions::support::stage::Stage;
 
-/// One action that is fit to run.
+/// One action with valid parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Fit {
     pub(crate) name: &'static str,
     pub(crate) params: Value,
-    /// What is run afterwards, so that the next one finds things as they were.
+    /// Parameters of a second run that undoes the first.
     pub(crate) undone_by: Option<Value>,
-    /// Whether it goes elsewhere itself, and so may end another journey.
+    /// Whether it navigates itself, and so may replace another navigation.
     pub(crate) travels: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn fit_actions(stage: &Stage, tab: TabId) -> Vec<Fit> {
         let times = fits.iter().filter(|fit| fit.name == action.name).count();
         assert_eq!(times, 1, "the action {} needs one row in fit_parameters.rs", action.name);
     }
-    assert_eq!(fits.len(), ACTIONS.len(), "a row for an action that there is not");
+    assert_eq!(fits.len(), ACTIONS.len(), "a row for an action that does not exist");
     fits
 }
 
@@ -64,7 +64,7 @@ fn acting(stage: &Stage) -> Vec<Fit> {
         Fit::new("clipboard", json!({"what": "paste", "target": "#name", "text": "Anna"})),
         Fit::new("dialog", json!({"answer": "show"})),
         Fit::new("upload", json!({"target": "#file", "files": [file]})),
-        // What a link downloads is a journey of the page first.
+        // A download link starts as a navigation of the page.
         Fit::new("download_file", json!({"target": "#report"})).travels(),
         Fit::new("downloads", json!({})),
     ]

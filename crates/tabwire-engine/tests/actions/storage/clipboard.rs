@@ -1,4 +1,4 @@
-//! `clipboard`: what is written is read and pasted, and the page keeps no permission.
+//! `clipboard`: writes, reads and pastes text, and leaves the page no permission.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -6,7 +6,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_clipboard_is_written_read_and_pasted() {
+async fn clipboard_writes_reads_and_pastes() {
     let stage = Stage::at("/clipboard").await;
     let state = "navigator.permissions.query({name: 'clipboard-read'}).then((found) => found.state)";
     let before = stage.eval(state).await;
@@ -25,7 +25,7 @@ async fn the_clipboard_is_written_read_and_pasted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clipboards_refuse_what_makes_no_sense() {
+async fn clipboard_rejects_bad_input() {
     let stage = Stage::start().await;
     stage.open("/clipboard").await;
     for params in [

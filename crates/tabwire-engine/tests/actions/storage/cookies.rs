@@ -1,4 +1,4 @@
-//! `cookies`: what is set is sent, what is cleared is not, and values stay secret.
+//! `cookies`: set cookies are sent, cleared ones are not, and values stay secret.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
@@ -13,7 +13,7 @@ fn names(response: &Value) -> Vec<&str> {
     names
 }
 
-/// The cookies that the server is sent for a page.
+/// The cookies that the server receives for a page.
 async fn sent(stage: &Stage, name: &str) -> String {
     stage.act("navigate", json!({"url": stage.site.url(name, "/cookie/show")})).await;
     stage.eval("document.body.innerText").await.as_str().expect("text").to_owned()
@@ -49,7 +49,7 @@ async fn cookies_are_set_with_all_attributes_and_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn t39_values_are_shown_only_when_they_are_asked_for() {
+async fn t39_cookie_values_are_shown_only_on_request() {
     let stage = Stage::at("/cookie/set?name=token&value=canary&attributes=Path=/").await;
     let listed = stage.act("cookies", json!({})).await;
     assert_eq!(names(&listed), ["token"]);
@@ -65,7 +65,7 @@ async fn t39_values_are_shown_only_when_they_are_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn cookies_are_cleared_by_name_domain_address_or_all() {
+async fn cookies_are_cleared_by_name_domain_url_or_all() {
     let stage = Stage::start().await;
     for (site, name) in [("a", "one"), ("a", "two"), ("b", "one"), ("x.b", "three"), ("c", "four")] {
         stage.act("navigate", json!({"url": stage.site.url(site, "/plain")})).await;
@@ -90,7 +90,7 @@ async fn cookies_are_cleared_by_name_domain_address_or_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_cookies_are_refused_and_wrong_moments_fail_well() {
+async fn cookies_rejects_bad_input_and_wrong_moments() {
     let stage = Stage::at("/plain").await;
     for bad in [
         json!({"verb": "get"}),
@@ -108,7 +108,7 @@ async fn bad_cookies_are_refused_and_wrong_moments_fail_well() {
     ] {
         stage.fails(ErrorCode::BadArgs, "cookies", bad).await;
     }
-    stage.fails(ErrorCode::NotActionable, "cookies", json!({"verb": "get", "name": "nobody"})).await;
+    stage.fails(ErrorCode::NotActionable, "cookies", json!({"verb": "get", "name": "missing"})).await;
     let refused = json!({"verb": "set", "name": "__Host-a", "value": "b"});
     stage.fails(ErrorCode::NotActionable, "cookies", refused).await;
     stage.check_wrong_moments("cookies", json!({})).await;

@@ -1,4 +1,4 @@
-//! `download_file` and `downloads`: whole files by every route, harmless names, and failures that say why.
+//! `download_file` and `downloads`: complete files by every way, safe names, and failures with a reason.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn content(download: &Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn elements_are_downloaded_by_every_route() {
+async fn clicks_download_files_of_every_kind() {
     let stage = Stage::at("/downloads/routes").await;
     for (target, name, holds) in [
         ("#attribute", "renamed.txt", "plain content\n"),
@@ -39,7 +39,7 @@ async fn elements_are_downloaded_by_every_route() {
         assert_eq!(content(&done), holds, "{target}");
         assert_eq!(done["bytes"].as_u64(), Some(holds.len() as u64), "{target}");
     }
-    assert_eq!(stage.eval("document.title").await, "Downloads by every route", "the page is where it was");
+    assert_eq!(stage.eval("document.title").await, "Downloads by every route", "the page has not navigated");
     let late = stage.act("download_file", json!({"target": "#late"})).await;
     assert_eq!(late["name"], "late.txt");
     let listed = stage.act("downloads", json!({})).await;
@@ -49,7 +49,7 @@ async fn elements_are_downloaded_by_every_route() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn addresses_are_downloaded_with_the_pages_cookies_and_without_a_trace() {
+async fn url_download_uses_cookies_and_is_invisible_to_the_page() {
     let stage = Stage::at("/downloads/routes").await;
     let url = |path: &str| stage.site.url("a", path);
     let refused =
@@ -62,7 +62,7 @@ async fn addresses_are_downloaded_with_the_pages_cookies_and_without_a_trace() {
         (private["name"].as_str(), content(&private).as_str()),
         (Some("private.txt"), "secret of alice\n")
     );
-    // What a browser would show is saved too.
+    // Pages that a browser would display are saved too.
     let page = stage.act("download_file", json!({"target": url("/plain")})).await;
     assert!(content(&page).contains("<html"), "{page}");
     let redirected = stage.act("download_file", json!({"target": url("/download/redirect")})).await;
@@ -71,10 +71,10 @@ async fn addresses_are_downloaded_with_the_pages_cookies_and_without_a_trace() {
         stage.act("download_file", json!({"target": stage.site.url("b", "/download/plain.txt")})).await;
     assert_eq!(content(&elsewhere), "plain content\n");
     assert_eq!(stage.eval("seen").await, 0, "the page noticed");
-    let wish = stage.files.put("old.txt", b"").with_file_name("wished.txt");
-    let wished =
-        stage.act("download_file", json!({"target": url("/download/plain.txt"), "path": wish})).await;
-    assert_eq!((wished["path"].as_str(), content(&wished).as_str()), (wish.to_str(), "plain content\n"));
+    let output = stage.files.put("old.txt", b"").with_file_name("saved.txt");
+    let saved =
+        stage.act("download_file", json!({"target": url("/download/plain.txt"), "path": output})).await;
+    assert_eq!((saved["path"].as_str(), content(&saved).as_str()), (output.to_str(), "plain content\n"));
     let data = stage.act("download_file", json!({"target": "data:text/plain,hello"})).await;
     assert_eq!(content(&data), "hello");
     let blob = stage.eval("URL.createObjectURL(new Blob(['from a blob']))").await;
@@ -85,7 +85,7 @@ async fn addresses_are_downloaded_with_the_pages_cookies_and_without_a_trace() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failed_downloads_say_why() {
+async fn failed_downloads_report_the_reason() {
     let stage = Stage::at("/downloads/routes").await;
     let fails = async |code: ErrorCode, params: Value, words: &str| {
         let failed = stage.try_act("download_file", params.clone()).await.expect_err("must fail");
@@ -100,12 +100,16 @@ async fn failed_downloads_say_why() {
     )
     .await;
     fails(ErrorCode::DownloadFailed, json!({"url": "/status?code=404"}), "404").await;
-    fails(ErrorCode::DownloadFailed, json!({"url": "http://127.0.0.1:9/"}), "did not begin").await;
+    fails(ErrorCode::DownloadFailed, json!({"url": "http://127.0.0.1:9/"}), "did not start").await;
     fails(ErrorCode::DownloadFailed, json!({"target": "#huge", "max_bytes": 1_000_000}), "1000000").await;
     fails(ErrorCode::DownloadFailed, json!({"url": "/download/large.bin", "max_bytes": 1_000}), "1000 ")
         .await;
-    fails(ErrorCode::DownloadFailed, json!({"url": "/download/plain.txt", "max_bytes": 3}), "3 are the most")
-        .await;
+    fails(
+        ErrorCode::DownloadFailed,
+        json!({"url": "/download/plain.txt", "max_bytes": 3}),
+        "3 the limit is 3",
+    )
+    .await;
     let slow = json!({"url": "/download/slow?bytes=100000&milliseconds=5000"});
     let late = stage
         .try_act_in(None, "download_file", slow, Duration::from_millis(800))
@@ -116,22 +120,22 @@ async fn failed_downloads_say_why() {
     let states: Vec<_> =
         list["downloads"].as_array().expect("a list").iter().map(|one| one["state"].clone()).collect();
     assert!(!states.is_empty() && states.iter().all(|state| state == "failed"), "{list}");
-    fails(ErrorCode::DownloadFailed, json!({"target": "#attribute-cross"}), "went elsewhere").await;
+    fails(ErrorCode::DownloadFailed, json!({"target": "#attribute-cross"}), "navigated instead").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_click_downloads_is_told_with_its_path() {
+async fn click_reports_downloads_with_their_path() {
     let stage = Stage::at("/downloads/routes").await;
     let click = async |target: &str| stage.act("click", json!({"target": target})).await["downloads"].clone();
     for (target, holds) in
         [("#disposition", "report content\n"), ("#blob", "blob content\n"), ("#attribute", "plain content\n")]
     {
-        let told = click(target).await;
-        assert_eq!(told.as_array().map(Vec::len), Some(1), "{target}: {told}");
-        assert_eq!(content(&told[0]), holds, "{target}");
+        let listed = click(target).await;
+        assert_eq!(listed.as_array().map(Vec::len), Some(1), "{target}: {listed}");
+        assert_eq!(content(&listed[0]), holds, "{target}");
     }
     assert_eq!(click("#three").await.as_array().map(Vec::len), Some(3));
-    // Longer than any machine is busy.
+    // Longer than the download takes on a busy machine.
     stage
         .eval("document.querySelector('#slow').href = '/download/slow?bytes=200000&milliseconds=60000'")
         .await;
@@ -163,7 +167,7 @@ async fn bad_input_and_wrong_moments_fail_well() {
     let address = stage.site.url("a", "/download/plain.txt");
     stage.check_wrong_moments("download_file", json!({"target": "body"})).await;
     stage.check_wrong_moments("download_file", json!({"target": address})).await;
-    // The list is the session's: a dialog does not keep it, a tab that is gone does.
+    // The list belongs to the session: a dialog does not block it, but a closed tab is an error.
     let tab = Stage::tab(&stage.act("tab_new", json!({})).await);
     stage.act("tab_close", json!({"id": tab})).await;
     let gone = stage.try_act_in(Some(tab), "downloads", json!({}), Duration::from_secs(5)).await;

@@ -5,18 +5,18 @@ use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::Stage;
 
-/// The password of the login that the tests keep.
+/// The password of the saved test login.
 const PASSWORD: &str = "secret";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn t39_a_named_secret_is_filled_in_and_never_told() {
+async fn t39_named_secret_is_filled_in_and_never_shown() {
     let stage = Stage::at("/login").await;
     let filled = stage.act("fill", json!({"target": "#user", "value": "{secret:shop.username}"})).await;
     assert_eq!(filled["value"], "alice");
     let filled = stage.act("fill", json!({"target": "#password", "value": "{secret:shop}"})).await;
     assert_eq!(filled["value"], "••••", "{filled}");
     assert_eq!(stage.eval("document.querySelector('#password').value.length").await, PASSWORD.len());
-    // However the page comes to show it.
+    // The page shows the secret in several ways.
     stage
         .eval(
             "const word = document.querySelector('#password').value; document.title = word;
@@ -37,19 +37,19 @@ async fn t39_a_named_secret_is_filled_in_and_never_told() {
         ("console", json!({})),
         ("tabs_list", json!({})),
     ] {
-        let told = match stage.try_act(name, params.clone()).await {
+        let output = match stage.try_act(name, params.clone()).await {
             Ok(response) => response.to_string(),
             Err(failure) => format!("{failure:?}"),
         };
-        assert!(!told.contains(PASSWORD), "{name} {params}: {told}");
-        assert!(told.contains("[redacted]"), "{name} {params} shows nothing of the page: {told}");
+        assert!(!output.contains(PASSWORD), "{name} {params}: {output}");
+        assert!(output.contains("[redacted]"), "{name} {params} shows nothing of the page: {output}");
     }
     let text = stage.text("get_text", json!({})).await;
     assert!(text.contains("it is [redacted]"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_form_with_named_secrets_logs_in() {
+async fn form_with_named_secrets_logs_in() {
     let stage = Stage::at("/login").await;
     let form = json!({"#user": "{secret:shop.username}", "#password": "{secret:shop}"}).to_string();
     let sent = stage.act("fill_form", json!({"form": form, "submit": true})).await;
@@ -58,13 +58,13 @@ async fn a_form_with_named_secrets_logs_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn t39_a_named_secret_goes_nowhere_else() {
+async fn t39_named_secret_reaches_no_other_field_or_origin() {
     let stage = Stage::at("/login").await;
     let fill = |target: &str, value: &str| json!({"target": target, "value": value});
-    // A field that shows what is in it.
+    // A field that shows its value.
     stage.fails(ErrorCode::PolicyDenied, "fill", fill("#user", "{secret:shop}")).await;
     assert_eq!(stage.eval("document.querySelector('#user').value").await, "");
-    // No such secret, none of that kind, and what is misspelt.
+    // An unknown secret, a missing part, and bad syntax.
     stage.fails(ErrorCode::BadArgs, "fill", fill("#password", "{secret:nothing}")).await;
     stage.fails(ErrorCode::BadArgs, "fill", fill("#password", "{secret:shop.code}")).await;
     stage.fails(ErrorCode::BadArgs, "fill", fill("#password", "x{secret:shop}")).await;

@@ -1,4 +1,4 @@
-//! `state`: what one browser saved, another one has.
+//! `state`: saves in one browser and loads in another.
 
 use serde_json::{Value, json};
 use tabwire_api::ErrorCode;
@@ -22,7 +22,7 @@ async fn live(stage: &Stage) {
     stage.eval("sessionStorage.setItem('only', 'this tab')").await;
     stage.act("navigate", json!({"url": stage.site.url("b", "/plain")})).await;
     stage.eval("localStorage.setItem('cart', '[1,2]')").await;
-    // A tab that is closed again has been visited all the same.
+    // The origin of a closed tab counts as visited.
     let other = stage.act("tab_new", json!({"url": stage.site.url("c", "/plain")})).await;
     stage.eval("localStorage.setItem('seen', 'yes')").await;
     stage.act("tab_close", json!({"id": other["tab"]})).await;
@@ -30,7 +30,7 @@ async fn live(stage: &Stage) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_state_saved_in_one_browser_is_there_in_another() {
+async fn state_saved_in_one_browser_loads_in_another() {
     let (first, second) = tokio::join!(Stage::start(), Stage::start());
     live(&first).await;
     let saved = first.act("state", json!({"verb": "save"})).await;
@@ -49,13 +49,13 @@ async fn a_state_saved_in_one_browser_is_there_in_another() {
     let loaded = second.act("state", json!({"verb": "load", "path": path})).await;
     assert_eq!((&loaded["cookies"], &loaded["entries"]), (&json!(2), &json!(3)), "{loaded}");
     assert_eq!(second.eval("window.untouched").await, true, "the page is not disturbed");
-    assert_eq!(first.site.request_count("/"), asked, "no server is asked for anything");
+    assert_eq!(first.site.request_count("/"), asked, "no request is sent");
     assert_eq!(second.act("tabs_list", json!({})).await["tabs"].as_array().map(Vec::len), Some(1));
 
-    // The browser itself has no tab left of ours; closing it was asked for before this.
+    // The hidden tab is closed in the browser too.
     let listed =
         second.browser.connection().browser().send("Target.getTargets", &json!({}), SHORT * 10).await;
-    let listed: Value = listed.expect("answered").to().expect("read");
+    let listed: Value = listed.expect("listed").to().expect("read");
     let pages = listed["targetInfos"].as_array().expect("targets").iter();
     assert_eq!(pages.filter(|target| target["type"] == "page").count(), 1, "{listed}");
 
@@ -74,7 +74,7 @@ async fn a_state_saved_in_one_browser_is_there_in_another() {
     let jar = |value: &Value| {
         let mut jar = value["cookies"].as_array().expect("cookies").clone();
         for cookie in &mut jar {
-            // What browsers take an unset one for is what Playwright's files say.
+            // A cookie without SameSite counts as Lax in browsers, and Playwright's files say Lax.
             cookie["same_site"] = cookie.get("same_site").cloned().unwrap_or_else(|| json!("lax"));
         }
         jar.sort_unstable_by_key(|cookie| cookie["name"].to_string());
@@ -85,7 +85,7 @@ async fn a_state_saved_in_one_browser_is_there_in_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sealed_state_opens_with_its_passphrase_only() {
+async fn encrypted_state_opens_only_with_its_passphrase() {
     let stage = Stage::at("/plain").await;
     stage.eval("localStorage.setItem('token', 'canary'); document.cookie = 'id=canary'").await;
     let right = stage.files.put("right", b"correct horse battery staple\n");
@@ -114,7 +114,7 @@ async fn a_sealed_state_opens_with_its_passphrase_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_loaded_is_told_and_bad_input_is_refused() {
+async fn state_reports_unloadable_entries_and_rejects_bad_input() {
     let stage = Stage::at("/plain").await;
     let site = stage.site.url("a", "");
     let odd = json!({

@@ -1,4 +1,4 @@
-//! `storage`: reads and writes what the page itself sees.
+//! `storage`: reads and writes the storage that the page sees.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -6,7 +6,7 @@ use tabwire_api::ErrorCode;
 use crate::actions::support::stage::Stage;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn storage_is_what_the_page_sees() {
+async fn storage_reads_and_writes_the_page_storage() {
     let stage = Stage::at("/storage").await;
     for area in ["local", "session"] {
         let key = "a\nb: \u{202e}c";
@@ -33,7 +33,7 @@ async fn storage_is_what_the_page_sees() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_storage_input_is_refused_and_wrong_moments_fail_well() {
+async fn storage_rejects_bad_input_and_wrong_moments() {
     let stage = Stage::at("/plain").await;
     for bad in [
         json!({"area": "local", "verb": "get"}),
@@ -46,8 +46,8 @@ async fn bad_storage_input_is_refused_and_wrong_moments_fail_well() {
         stage.fails(ErrorCode::BadArgs, "storage", bad).await;
     }
     for verb in ["get", "remove"] {
-        let nobody = json!({"area": "local", "verb": verb, "key": "nobody"});
-        stage.fails(ErrorCode::NotActionable, "storage", nobody).await;
+        let missing = json!({"area": "local", "verb": verb, "key": "missing"});
+        stage.fails(ErrorCode::NotActionable, "storage", missing).await;
     }
     let large = json!({"area": "local", "verb": "set", "key": "a", "value": "x".repeat(6_000_000)});
     let failed = stage.try_act("storage", large).await.expect_err("larger than an origin's quota");

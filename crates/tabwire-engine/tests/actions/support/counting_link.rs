@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tabwire_cdp::{FrameSink, FrameSource, ReceivedFrame, TaskGroup, channel_pair};
 
-/// Answers are held back until no command has come for this long, so that none comes between commands that are sent
-/// together, however busy the machine is.
+/// Responses are held back until no command has come for this long, so that no response arrives between commands that
+/// are sent together, however busy the machine is.
 const QUIET: Duration = Duration::from_millis(25);
 
 /// How many round trips there were.
@@ -18,7 +18,7 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// The round trips since this was asked last.
+    /// Takes the round trips since the last call.
     pub(crate) fn take(&self) -> u32 {
         self.count.swap(0, Ordering::SeqCst)
     }
@@ -44,14 +44,14 @@ async fn carry(
 ) {
     let mut held = Vec::new();
     // Whether the client has had a response since it last sent something.
-    let mut is_answered = true;
+    let mut has_response = true;
     loop {
         let quiet = tokio::time::sleep(QUIET);
         tokio::select! {
             biased;
             command = commands.next() => {
                 let Ok(Some(ReceivedFrame::Frame(command))) = command else { return };
-                if std::mem::take(&mut is_answered) {
+                if std::mem::take(&mut has_response) {
                     count.fetch_add(1, Ordering::SeqCst);
                 }
                 if to_browser.send(command).await.is_err() {
@@ -61,12 +61,12 @@ async fn carry(
             frame = browser.next(), if held.len() < 10_000 => {
                 let Ok(Some(ReceivedFrame::Frame(frame))) = frame else { return };
                 held.push(frame);
-                // What else is there comes along; commands are looked at first again.
+                // Forward all waiting frames, then check for commands first again.
                 continue;
             }
             () = quiet, if !held.is_empty() => {
                 for frame in held.drain(..) {
-                    is_answered |= serde_json::from_slice::<Value>(&frame).is_ok_and(|frame| frame.get("id").is_some());
+                    has_response |= serde_json::from_slice::<Value>(&frame).is_ok_and(|frame| frame.get("id").is_some());
                     if responses.send(frame).await.is_err() {
                         return;
                     }

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tabwire_cdp::{FrameSink, FrameSource, ReceivedFrame, TaskGroup, channel_pair};
 
-/// What is to be done, and how many commands before.
+/// A callback, and the number of commands before it.
 struct Armed {
     left: u32,
     signal: Box<dyn FnOnce() + Send>,
 }
 
-/// The place where commands pass.
+/// Watches the commands to the browser.
 #[derive(Clone, Default)]
 pub(crate) struct Signal {
     armed: Arc<Mutex<Option<Armed>>>,
@@ -25,13 +25,13 @@ impl fmt::Debug for Signal {
 }
 
 impl Signal {
-    /// Does this as the n-th command from now leaves, counted from 1.
+    /// Runs the callback when the n-th command from now is sent, counted from 1.
     pub(crate) fn arm(&self, nth: u32, signal: impl FnOnce() + Send + 'static) {
         *self.armed.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Armed { left: nth, signal: Box::new(signal) });
     }
 
-    /// Takes back what has not been done yet; says whether it was done.
+    /// Removes the callback if it has not run; returns whether it ran.
     pub(crate) fn disarm(&self) -> bool {
         self.armed.lock().unwrap_or_else(PoisonError::into_inner).take().is_none()
     }

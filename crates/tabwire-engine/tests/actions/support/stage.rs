@@ -14,13 +14,13 @@ use tabwire_testkit::bench::BareBrowser;
 use crate::actions::support::test_files::TestFiles;
 use crate::actions::support::test_logins::TestLogins;
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any step takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long an action may take that a test expects to run out of time.
+/// The timeout of an action that a test expects to time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(400);
 
-/// A browser of a test's own, and the fixture site.
+/// A test's own browser, and the fixture site.
 pub(crate) struct Stage {
     pub(crate) browser: Arc<Browser>,
     pub(crate) site: Site,
@@ -36,13 +36,13 @@ impl Stage {
         Self::start_over(|link, _| link).await
     }
 
-    /// Starts a browser with an empty page and puts something on the way to it.
+    /// Starts a browser with an empty page and wraps the connection to it.
     pub(crate) async fn start_over(
         through: impl FnOnce((FrameSource, FrameSink), &TaskGroup) -> (FrameSource, FrameSink),
     ) -> Self {
         let process = BareBrowser::start(Path::new("/usr/bin/chromium"));
         let address = WebSocketUrl::parse(&process.websocket()).expect("an address");
-        let link = address.connect().await.expect("the browser answers");
+        let link = address.connect().await.expect("a connection to the browser");
         let tasks = TaskGroup::new();
         let (source, sink) = through(link, &tasks);
         let book = TabIds::new(UpstreamKind::Websocket, 1);
@@ -72,7 +72,7 @@ impl Stage {
         self.act("navigate", json!({"url": format!("data:text/html;charset=utf-8,{encoded}")})).await;
     }
 
-    /// What an action is given on this stage.
+    /// The context for an action.
     pub(crate) fn context(&self, tab: Option<TabId>, timeout: Duration) -> Context {
         Context {
             notices: tabwire_engine::Notices::default(),
@@ -89,12 +89,12 @@ impl Stage {
         }
     }
 
-    /// Runs an action and gives its response or failure.
+    /// Runs an action and returns its result or failure.
     pub(crate) async fn try_act(&self, name: &str, params: Value) -> Result<Value, Failure> {
         self.try_act_in(None, name, params, TIMEOUT).await
     }
 
-    /// Runs an action in a tab, with its time.
+    /// Runs an action in a tab, with a timeout.
     pub(crate) async fn try_act_in(
         &self,
         tab: Option<TabId>,
@@ -104,7 +104,7 @@ impl Stage {
     ) -> Result<Value, Failure> {
         let action = find_action(name).unwrap_or_else(|| panic!("there is an action {name}"));
         let context = self.context(tab, timeout);
-        action.run(&context, params).await.map(|answered| answered.value)
+        action.run(&context, params).await.map(|output| output.value)
     }
 
     /// Runs an action that must succeed.
@@ -113,7 +113,7 @@ impl Stage {
         done.unwrap_or_else(|failure| panic!("{name} {params}: {failure:?}"))
     }
 
-    /// Runs an action that must succeed, and gives its text.
+    /// Runs an action that must succeed, and returns its text.
     pub(crate) async fn text(&self, name: &str, params: Value) -> String {
         let action = find_action(name).unwrap_or_else(|| panic!("there is an action {name}"));
         let context = Context { wants_text: true, ..self.context(None, TIMEOUT) };
@@ -131,12 +131,12 @@ impl Stage {
         failure
     }
 
-    /// Evaluates in the page's own world.
+    /// Evaluates in the page's main world.
     pub(crate) async fn eval(&self, expression: &str) -> Value {
         self.act("eval", json!({"expression": expression})).await["value"].clone()
     }
 
-    /// Waits until an expression in the page's own world is true.
+    /// Waits until an expression in the page's main world is true.
     pub(crate) async fn until(&self, expression: &str) {
         let wait = format!(
             "new Promise((done) => {{ const look = () => ({expression}) ? done(true) : setTimeout(look, 5); look(); }})"
@@ -144,7 +144,7 @@ impl Stage {
         self.eval(&wait).await;
     }
 
-    /// Another party's session on a tab.
+    /// Another client's CDP session on a tab.
     pub(crate) async fn second_session(&self, tab: TabId) -> CdpSession {
         let tabs = self.browser.tabs(TIMEOUT).await.expect("listed");
         let target = tabs.into_iter().find(|info| info.tab == tab).expect("open").target;
@@ -156,17 +156,17 @@ impl Stage {
         self.browser.connection().session(&id)
     }
 
-    /// The tab that a response names.
+    /// The tab that a result names.
     pub(crate) fn tab(response: &Value) -> TabId {
         serde_json::from_value(response["tab"].clone()).expect("a tab id")
     }
 
-    /// An action at the wrong moments: a dialog is open, the tab is gone. `params` must be fit to run otherwise.
+    /// Runs an action at the wrong moments: while a dialog is open, and in a closed tab. `params` must be valid.
     pub(crate) async fn check_wrong_moments(&self, name: &str, params: Value) {
         self.open("/plain").await;
         let second = self.act("tab_new", json!({})).await;
         let tab = Self::tab(&second);
-        // The alert opens while the page is asked for something that would never come.
+        // The alert opens while `eval` awaits a promise that never resolves.
         let opening = "setTimeout(() => alert('in the way'), 0); new Promise(() => {})";
         let waited = self.try_act_in(Some(tab), "eval", json!({"expression": opening}), TIMEOUT).await;
         assert_eq!(waited.expect_err("blocked").code, ErrorCode::DialogOpen);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_engine::{FileKind, Files, NewFile, OutputDirectory, UploadFile};
 
-/// A directory of a test's own.
+/// A test's own directory.
 #[derive(Debug)]
 pub(crate) struct TestFiles {
     directory: tempfile::TempDir,
@@ -19,7 +19,7 @@ impl TestFiles {
         Self { directory: tempfile::tempdir().expect("a directory") }
     }
 
-    /// A place for a file that actions may write.
+    /// The path of a file that actions may write.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -32,7 +32,7 @@ impl TestFiles {
     }
 }
 
-/// What is in a file.
+/// The content of a file.
 pub(crate) fn content_of(path: &str) -> String {
     std::fs::read_to_string(path).expect("the file is there")
 }
@@ -64,11 +64,11 @@ impl Files for TestFiles {
     fn write(
         &self,
         kind: FileKind,
-        wish: Option<&Path>,
+        output: Option<&Path>,
         suggested_name: &str,
         content: &[u8],
     ) -> Result<PathBuf, Failure> {
-        let name = wish
+        let name = output
             .and_then(Path::file_name)
             .map_or_else(|| format!("{kind:?}-{suggested_name}").into(), PathBuf::from);
         let path = self.directory.path().join(name);
@@ -76,8 +76,13 @@ impl Files for TestFiles {
         Ok(path)
     }
 
-    fn create(&self, kind: FileKind, wish: Option<&Path>, suggested_name: &str) -> Result<NewFile, Failure> {
-        let name = wish.and_then(Path::file_name);
+    fn create(
+        &self,
+        kind: FileKind,
+        output: Option<&Path>,
+        suggested_name: &str,
+    ) -> Result<NewFile, Failure> {
+        let name = output.and_then(Path::file_name);
         let name = name.map_or_else(|| format!("{kind:?}-{suggested_name}").into(), PathBuf::from);
         create(self.directory.path().join(name))
     }
@@ -85,10 +90,10 @@ impl Files for TestFiles {
     fn create_directory(
         &self,
         kind: FileKind,
-        wish: Option<&Path>,
+        output: Option<&Path>,
         suggested_name: &str,
     ) -> Result<Arc<dyn OutputDirectory>, Failure> {
-        let name = wish.and_then(Path::file_name);
+        let name = output.and_then(Path::file_name);
         let name = name.map_or_else(|| format!("{kind:?}-{suggested_name}").into(), PathBuf::from);
         let path = self.directory.path().join(name);
         std::fs::create_dir_all(&path).map_err(|error| refused(&path, &error))?;
@@ -116,12 +121,12 @@ impl Files for TestFiles {
         Ok(UploadFile { path, name, bytes })
     }
 
-    fn check_output(&self, wish: &Path) -> Result<(), Failure> {
-        let path = wish.parent().unwrap_or(wish);
+    fn check_output(&self, output: &Path) -> Result<(), Failure> {
+        let path = output.parent().unwrap_or(output);
         if path.starts_with(self.directory.path()) {
             return Ok(());
         }
-        Err(Failure::new(ErrorCode::PolicyDenied, format!("{} is not below a root.", wish.display())))
+        Err(Failure::new(ErrorCode::PolicyDenied, format!("{} is not below a root.", output.display())))
     }
 
     fn download_directory(&self) -> PathBuf {
@@ -134,9 +139,9 @@ impl Files for TestFiles {
         &self,
         staged: &Path,
         suggested_name: &str,
-        wish: Option<&Path>,
+        output: Option<&Path>,
     ) -> Result<PathBuf, Failure> {
-        let path = wish.map_or_else(|| self.directory.path().join(suggested_name), Path::to_owned);
+        let path = output.map_or_else(|| self.directory.path().join(suggested_name), Path::to_owned);
         std::fs::rename(staged, &path).map_err(|error| refused(&path, &error))?;
         Ok(path)
     }

@@ -3,7 +3,7 @@
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_engine::{LoginSelectors, LoginStore, Passphrase, SavedLogin, SecretText, origin_of};
 
-/// Keeps the login `shop`.
+/// Holds the login `shop`.
 #[derive(Debug)]
 pub(crate) struct TestLogins {
     pub(crate) url: String,
@@ -17,7 +17,7 @@ impl LoginStore for TestLogins {
         Ok(SavedLogin {
             name: name.to_owned(),
             url: self.url.clone(),
-            origin: origin_of(&self.url).expect("an address of the web"),
+            origin: origin_of(&self.url).expect("an http URL"),
             username: "alice".to_owned(),
             password: SecretText::new("secret".to_owned()),
             totp_secret: None,

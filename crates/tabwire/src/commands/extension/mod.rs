@@ -1,5 +1,5 @@
-//! `extension install|status|uninstall|path|rotate`: the extension in the user's own browsers. Touches no file that
-//! it did not write.
+//! `extension install|status|uninstall|path|rotate`: the extension in the user's own browsers. Changes only
+//! files that it wrote.
 
 pub(super) mod native_host;
 mod native_host_dirs;
@@ -45,12 +45,12 @@ fn unpacked(paths: &Paths) -> PathBuf {
     paths.extension().join("unpacked")
 }
 
-/// The program that browsers start; they give it no arguments of ours, so a short script does.
+/// The program that browsers start. Browsers pass their own arguments only, so it is a script that adds ours.
 fn host_program(paths: &Paths) -> PathBuf {
     paths.extension().join("native-host")
 }
 
-/// Which registrations were written, so that they can be taken away.
+/// The list of written registrations, for `uninstall`.
 fn host_list(paths: &Paths) -> PathBuf {
     paths.extension().join("hosts.json")
 }
@@ -70,7 +70,7 @@ fn install(context: &Context<'_>, browsers: &[String], wait: Duration) -> Result
         }
     }
     write_file(&host_list(paths), json!(hosts).to_string().as_bytes(), 0o600)?;
-    // Draws the key, and starts the daemon that the extension will look for.
+    // Creates the key, and starts the daemon that the extension connects to.
     let before = connected(&ask_status(context)?);
     let folder = unpacked(paths);
     context.printer.notice(&format!(
@@ -81,7 +81,7 @@ fn install(context: &Context<'_>, browsers: &[String], wait: Duration) -> Result
     let report = json!({"path": folder, "hosts": hosts, "connected": connected_browsers});
     context.printer.result(&report, || match connected_browsers.first() {
         Some(browser) => format!("Connected: {}.", describe(browser)),
-        None => "Not connected yet; `tabwire extension status` tells when it is.".to_owned(),
+        None => "Not connected yet; run `tabwire extension status` to check.".to_owned(),
     });
     Ok(())
 }
@@ -110,14 +110,14 @@ fn unpack(paths: &Paths) -> Result<(), Failure> {
 
 fn write_program(paths: &Paths) -> Result<(), Failure> {
     let program = std::env::current_exe().map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("Tabwire cannot tell where it is: {error}."))
+        Failure::new(ErrorCode::Internal, format!("Cannot find the path of this program: {error}."))
     })?;
     let home = paths.home().map(|home| format!("TABWIRE_HOME={} ", quoted(home))).unwrap_or_default();
     let script = format!("#!/bin/sh\n{home}exec {} native-host \"$@\"\n", quoted(&program));
     write_file(&host_program(paths), script.as_bytes(), 0o700)
 }
 
-/// A path as a shell takes it, whatever is in it.
+/// A path quoted for a shell.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
 }
@@ -125,7 +125,7 @@ fn quoted(path: &Path) -> String {
 fn registration(paths: &Paths) -> Value {
     json!({
         "name": NATIVE_HOST,
-        "description": "Tells the Tabwire extension where Tabwire is.",
+        "description": "Gives the Tabwire extension the port and key of the Tabwire daemon.",
         "path": host_program(paths),
         "type": "stdio",
         "allowed_origins": [format!("{}/", extension_origin())],
@@ -139,7 +139,7 @@ fn write_file(path: &Path, content: &[u8], mode: u32) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
     }
-    // A new file in its place, so that a link that stands there is not followed and the rights are ours.
+    // A new file, renamed into place: a link at that path is not followed, and the mode is ours.
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&error)),
         _ => {}
@@ -275,10 +275,10 @@ fn path(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 fn rotate(context: &Context<'_>) -> Result<(), Failure> {
-    let answer =
+    let response =
         request_daemon(&context.socket(), "POST", "/v1/extension/rotate", Some(&json!({})), TIMEOUT)?;
-    context.printer.result(&answer, || {
-        format!("There is a new key; {} connected browsers have to pair again.", answer["dismissed"])
+    context.printer.result(&response, || {
+        format!("The key was replaced; {} connected browsers have to pair again.", response["dismissed"])
     });
     Ok(())
 }

@@ -1,11 +1,12 @@
-//! Where browsers look for native hosts: a table, and what people call the browsers in it.
+//! Table: the names of browsers, and the directories in which each looks for native messaging hosts.
 
 use std::path::{Path, PathBuf};
 
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_extension::package::NATIVE_HOST;
 
-/// Names, and the folder of the browser's data below the configuration home, and below macOS's application support.
+/// Names, then the data directory below the configuration directory (Linux) and below Application Support
+/// (macOS).
 const PLACES: [(&str, &str, &str); 7] = [
     ("chrome", "google-chrome", "Google/Chrome"),
     ("chrome-beta", "google-chrome-beta", "Google/Chrome Beta"),
@@ -16,15 +17,15 @@ const PLACES: [(&str, &str, &str); 7] = [
     ("vivaldi", "vivaldi", "Vivaldi"),
 ];
 
-/// The folder below a browser's data that hosts are registered in.
+/// The directory below a browser's data directory with the registrations of hosts.
 const FOLDER: &str = "NativeMessagingHosts";
 
-/// The file a host is registered with, in a browser's data folder.
+/// The registration file of our host below a browser's data directory.
 pub(crate) fn host_file(data: &Path) -> PathBuf {
     data.join(FOLDER).join(format!("{NATIVE_HOST}.json"))
 }
 
-/// The data folders of the browsers that are named; of all that are there when none is.
+/// The data directories of the named browsers; without names, of every browser found.
 pub(crate) fn data_folders(
     named: &[String],
     home: Option<&Path>,
@@ -58,13 +59,15 @@ pub(crate) fn data_folders(
 
 fn unknown(name: &str) -> Failure {
     let names: Vec<&str> = PLACES.iter().map(|(name, ..)| *name).collect();
-    Failure::new(ErrorCode::BadArgs, format!("`{name}` is no browser that is known here."))
-        .with_remedy(format!("Known are {}; or give its data directory, with a slash.", names.join(", ")))
+    Failure::new(ErrorCode::BadArgs, format!("Unknown browser `{name}`.")).with_remedy(format!(
+        "Use one of {}, or the browser's data directory (with a slash).",
+        names.join(", ")
+    ))
 }
 
 fn none_there() -> Failure {
-    Failure::new(ErrorCode::NoBackend, "No browser has left its data in the home directory.")
-        .with_remedy("Name one: `tabwire extension install --browser chrome`, or give its data directory.")
+    Failure::new(ErrorCode::NoBackend, "No browser's data directory was found.")
+        .with_remedy("Name one: `tabwire extension install --browser chrome`, or pass its data directory.")
 }
 
 #[cfg(test)]
@@ -72,13 +75,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers_are_found_by_name_by_directory_and_by_their_traces() {
+    fn browsers_are_found_by_name_directory_or_data() {
         let home = Path::new("/nonexistent-home");
         let of = |named: &[&str]| {
             let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
             data_folders(&named, Some(home), Some(&home.join("config")))
         };
-        assert!(of(&[]).is_err(), "there are no traces");
+        assert!(of(&[]).is_err(), "no browser has data");
         assert_eq!(of(&["/data/profile"]).expect("a folder"), [PathBuf::from("/data/profile")]);
         assert!(of(&["netscape"]).is_err());
         let chromium = of(&["chromium"]).expect("known");

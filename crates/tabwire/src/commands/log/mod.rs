@@ -1,4 +1,4 @@
-//! `log`: what was asked of Tabwire, by whom and with what result, read from the audit log.
+//! `log`: prints the audit log: requests, their clients and their results.
 
 mod export;
 mod follow;
@@ -16,7 +16,7 @@ use self::rows::{describe, heading, line};
 use crate::cli::parse_duration;
 use crate::commands::Context;
 
-/// What `log` takes.
+/// Options of `log`.
 #[derive(Debug, Args)]
 pub(crate) struct LogFlags {
     #[command(subcommand)]
@@ -126,7 +126,7 @@ fn show(context: &Context<'_>, number: RowNumber) -> Result<(), Failure> {
     }
 }
 
-/// The audit log, if there is one.
+/// A reader of the audit log; `None` when it does not exist.
 pub(super) fn find_reader(context: &Context<'_>) -> Result<Option<Reader>, Failure> {
     match Reader::open(&context.environment.paths.audit_log()) {
         Ok(reader) => Ok(Some(reader)),
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_ago_or_as_a_moment() {
+    fn times_are_read_as_durations_or_timestamps() {
         assert_eq!(parse_since("1970-01-01T00:00:02Z"), Ok(2_000));
         let (hour, day) = (parse_since("1h").expect("a time"), parse_since("1d").expect("a time"));
         assert!((82_799_000..=82_801_000).contains(&(hour - day)), "{hour} {day}");

@@ -1,4 +1,5 @@
-//! `mcp --isolated`: a daemon of its own in this process, below a directory that goes when the client does.
+//! `mcp --isolated`: runs a daemon in this process, with a temporary directory that is removed when the
+//! client exits.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -16,7 +17,7 @@ use super::relay::lines::Lines;
 use super::relay::pending_calls::PendingCalls;
 use super::relay::stream;
 
-/// How long the browser of a killed server lives on.
+/// How long the browser of a killed server keeps running.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// How long the daemon in this process may take to stop.
@@ -37,7 +38,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // A browser's last files may still be on their way out; what is left then is empty of secrets and small.
+        // An exiting browser may still write files. The rest is small and contains no secrets.
         for _ in 0..20 {
             if std::fs::remove_dir_all(&self.0).is_ok() || !self.0.exists() {
                 return;
@@ -60,12 +61,12 @@ pub(super) fn run(context: &Context<'_>, opening: &str) -> Result<(), Failure> {
     let serving =
         std::thread::Builder::new().name("daemon".to_owned()).spawn(move || serve(config, announce));
     let serving = serving.map_err(|error| no_start(&error.to_string()))?;
-    // Ready, or the sender went without a word.
+    // Ready, or the daemon thread has ended.
     let served = match announced.recv() {
         Ok(()) => serve_client(&paths.socket(), opening),
         Err(_) => Ok(()),
     };
-    // Whatever it answers: the thread below ends with the daemon.
+    // The response does not matter: the thread below ends with the daemon.
     let _ = request_within(
         &paths.socket(),
         "POST",
@@ -98,7 +99,7 @@ fn serve_client(socket: &Path, opening: &str) -> Result<(), Failure> {
             }
         }
         Err(RequestError::Failed(failure)) => Err(failure),
-        Err(RequestError::NotRunning | RequestError::DaemonOlder) => Err(no_start("it does not answer")),
+        Err(RequestError::NotRunning | RequestError::DaemonOlder) => Err(no_start("it does not respond")),
     }
 }
 

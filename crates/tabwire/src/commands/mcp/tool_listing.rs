@@ -1,4 +1,4 @@
-//! `mcp --list-tools`: what a client is offered, and what that costs it.
+//! `mcp --list-tools`: lists a client's tools and their size in tokens.
 
 use serde_json::json;
 use tabwire_api::Failure;

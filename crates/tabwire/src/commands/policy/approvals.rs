@@ -28,9 +28,9 @@ pub(crate) fn run(context: &Context<'_>, command: Option<&ApprovalsCommand>) -> 
         }
         None if context.printer.is_terminal_text() && std::io::stdin().is_terminal() => watch(context),
         None => {
-            let answer = request_policy(context, "approvals", json!({}), WATCH_TIMEOUT)?;
-            context.printer.result(&answer, || {
-                let requests: Vec<String> = pending(&answer).map(described).collect();
+            let response = request_policy(context, "approvals", json!({}), WATCH_TIMEOUT)?;
+            context.printer.result(&response, || {
+                let requests: Vec<String> = pending(&response).map(described).collect();
                 if requests.is_empty() { "No approval requests.".to_owned() } else { requests.join("\n") }
             });
             Ok(())
@@ -43,8 +43,8 @@ fn watch(context: &Context<'_>) -> Result<(), Failure> {
     context.printer.notice("Waiting for approval requests; Ctrl-C ends it.");
     let mut seen = BTreeSet::new();
     loop {
-        let answer = request_policy(context, "approvals", json!({"wait": true}), WATCH_TIMEOUT)?;
-        for question in pending(&answer) {
+        let response = request_policy(context, "approvals", json!({"wait": true}), WATCH_TIMEOUT)?;
+        for question in pending(&response) {
             let id = question["id"].as_str().unwrap_or_default().to_owned();
             if !seen.insert(id.clone()) {
                 continue;
@@ -83,8 +83,8 @@ fn send_answer(context: &Context<'_>, id: &str, answer: ApprovalAnswer) -> Resul
     request_policy(context, "answer", json!({"id": id, "answer": answer.as_str()}), WATCH_TIMEOUT)
 }
 
-fn pending(answer: &Value) -> impl Iterator<Item = &Value> {
-    answer["pending"].as_array().into_iter().flatten()
+fn pending(response: &Value) -> impl Iterator<Item = &Value> {
+    response["pending"].as_array().into_iter().flatten()
 }
 
 /// One request as text. Agents choose their names and reasons, so these are bounded, and names are quoted.

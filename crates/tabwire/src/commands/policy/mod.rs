@@ -1,4 +1,4 @@
-//! `allow`, `deny`, `grants` and `policy`: what may be done where.
+//! `allow`, `deny`, `grants` and `policy`: shows and changes the policy.
 
 pub(super) mod approvals;
 
@@ -15,32 +15,32 @@ use crate::config::Key;
 use crate::output::printer::table;
 use tabwire_client::request_daemon;
 
-/// How long the daemon may take for what needs no browser.
+/// Timeout of requests that need no browser.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Asks the daemon something about the policy.
+/// Sends a policy request to the daemon.
 pub(super) fn request_policy(
     context: &Context<'_>,
     verb: &str,
     mut body: Value,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<Value, Failure> {
     if let Some(members) = body.as_object_mut() {
         members.insert("session".to_owned(), json!(context.session));
         members.insert("project".to_owned(), json!(context.project_key()));
     }
     let path = format!("/v1/policy/{verb}");
-    request_daemon(&context.socket(), "POST", &path, Some(&body), context.timeout.unwrap_or(patience))
+    request_daemon(&context.socket(), "POST", &path, Some(&body), context.timeout.unwrap_or(timeout))
 }
 
-/// Refuses where no person can be: what an agent is refused it must not grant itself in passing.
+/// Fails without a terminal: an agent must not grant itself what it was refused.
 pub(super) fn require_terminal(without: bool, line: &str) -> Result<(), Failure> {
     if without || std::io::stdin().is_terminal() {
         return Ok(());
     }
-    let message = "Only a person in a terminal says what is allowed, and there is no terminal here.";
+    let message = "Only a user at a terminal can change the policy, and there is no terminal.";
     Err(Failure::new(ErrorCode::PolicyDenied, message)
-        .with_remedy(format!("Ask the person you work for to run `{line}` in a terminal.")))
+        .with_remedy(format!("Ask the user to run `{line}` in a terminal.")))
 }
 
 pub(super) fn allow(context: &Context<'_>, options: &AllowOptions) -> Result<(), Failure> {
@@ -65,7 +65,7 @@ pub(super) fn allow(context: &Context<'_>, options: &AllowOptions) -> Result<(),
     let entry = request_policy(context, "allow", body, TIMEOUT)?;
     context.printer.result(&entry, || {
         let (what, site) = (list(&entry["capabilities"]), text(&entry, "site"));
-        format!("{}: {what} allowed on {site}, {}.", text(&entry, "id"), term_told(&entry["term"]))
+        format!("{}: {what} allowed on {site}, {}.", text(&entry, "id"), term_text(&entry["term"]))
     });
     Ok(())
 }
@@ -74,7 +74,7 @@ pub(super) fn deny(context: &Context<'_>, site: &str) -> Result<(), Failure> {
     let entry = request_policy(context, "deny", json!({"site": site}), TIMEOUT)?;
     context.printer.result(&entry, || {
         format!(
-            "{}: everything denied on {}, whatever was granted.",
+            "{}: everything is denied on {}, whatever was granted.",
             text(&entry, "id"),
             text(&entry, "site")
         )
@@ -86,7 +86,7 @@ pub(super) fn grants(context: &Context<'_>, command: &GrantsCommand) -> Result<(
     match command {
         GrantsCommand::List => {
             let response = request_policy(context, "grants", json!({}), TIMEOUT)?;
-            context.printer.result(&response, || entries_told(&response["entries"]));
+            context.printer.result(&response, || entries_text(&response["entries"]));
         }
         GrantsCommand::Revoke { which, without_terminal } => {
             require_terminal(*without_terminal, &format!("tabwire grants revoke {which}"))?;
@@ -95,7 +95,7 @@ pub(super) fn grants(context: &Context<'_>, command: &GrantsCommand) -> Result<(
                 let gone = response["revoked"].as_array().map(Vec::as_slice).unwrap_or_default();
                 let lines = gone.iter().map(|entry| {
                     format!(
-                        "{} ({} {}) holds no more.",
+                        "{} ({} {}) is revoked.",
                         text(entry, "id"),
                         text(entry, "stance"),
                         text(entry, "site")
@@ -112,20 +112,20 @@ pub(super) fn policy(context: &Context<'_>, command: &PolicyCommand) -> Result<(
     match command {
         PolicyCommand::Show => {
             let response = request_policy(context, "show", json!({}), TIMEOUT)?;
-            context.printer.result(&response, || show_told(&response));
+            context.printer.result(&response, || show_text(&response));
         }
         PolicyCommand::Check { url, action, policy } => {
             let usual = context.configuration.text(Key::Policy).map(|set| set.value.to_owned());
             let policy = policy.map(|policy| policy.as_str().to_owned()).or(usual);
             let body = json!({"url": url, "action": action, "policy": policy});
             let response = request_policy(context, "check", body, TIMEOUT)?;
-            context.printer.result(&response, || check_told(&response));
+            context.printer.result(&response, || check_text(&response));
         }
     }
     Ok(())
 }
 
-fn check_told(response: &Value) -> String {
+fn check_text(response: &Value) -> String {
     let (action, place) = (text(response, "action"), text(response, "place"));
     let mut lines = vec![format!(
         "{}: {action} on {place} ({} session)",
@@ -145,11 +145,11 @@ fn check_told(response: &Value) -> String {
     lines.join("\n")
 }
 
-fn show_told(response: &Value) -> String {
+fn show_text(response: &Value) -> String {
     let rules = response["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut lines = vec![format!("policy file: {}", text(response, "file"))];
     if let Some(fault) = response["fault"].as_str() {
-        lines.push(format!("{fault} Until it is mended nothing is allowed; these rules are from before:"));
+        lines.push(format!("{fault} Until it is fixed nothing is allowed. The previous rules:"));
     }
     if rules.is_empty() {
         lines.push("it has no rules".to_owned());
@@ -164,13 +164,13 @@ fn show_told(response: &Value) -> String {
         lines.push(table(&rows));
     }
     let unlisted = if response["unlisted"] == "deny" { "refused" } else { "subject to approval" };
-    lines.push(format!("what nothing is said about is {unlisted} in guarded sessions"));
+    lines.push(format!("requests without a rule or grant are {unlisted} in guarded sessions"));
     lines.push(String::new());
-    lines.push(entries_told(&response["entries"]));
+    lines.push(entries_text(&response["entries"]));
     lines.join("\n")
 }
 
-fn entries_told(entries: &Value) -> String {
+fn entries_text(entries: &Value) -> String {
     let entries = entries.as_array().map(Vec::as_slice).unwrap_or_default();
     if entries.is_empty() {
         return "Nothing was granted or denied.".to_owned();
@@ -178,12 +178,12 @@ fn entries_told(entries: &Value) -> String {
     let mut rows = vec![["ID", "SITE", "WHAT", "TERM"].map(str::to_owned).to_vec()];
     rows.extend(entries.iter().map(|entry| {
         let what = if entry["stance"] == "deny" { "denied".to_owned() } else { list(&entry["capabilities"]) };
-        vec![text(entry, "id").to_owned(), text(entry, "site").to_owned(), what, term_told(&entry["term"])]
+        vec![text(entry, "id").to_owned(), text(entry, "site").to_owned(), what, term_text(&entry["term"])]
     }));
     table(&rows)
 }
 
-fn term_told(term: &Value) -> String {
+fn term_text(term: &Value) -> String {
     match (term["seconds_left"].as_u64(), term["session"].as_str()) {
         (Some(seconds), _) => format!("for {}", age(seconds)),
         (None, Some(session)) => format!("for session {session}"),

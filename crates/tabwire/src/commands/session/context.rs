@@ -1,4 +1,4 @@
-//! `context`: what the session remembers between commands.
+//! `context`: shows and changes the values that a session remembers between commands.
 
 use serde_json::{Value, json};
 use tabwire_api::Failure;

@@ -1,4 +1,4 @@
-//! `session`: starting, stopping and looking at sessions.
+//! `session`: starts, stops, shows and changes sessions.
 
 pub(super) mod connect;
 pub(super) mod context;
@@ -16,7 +16,7 @@ use crate::commands::action::{print_notices, request_action, run_action, unreada
 use crate::commands::status::age;
 use crate::output::printer::table;
 
-/// What the daemon answers when it is asked for sessions.
+/// The daemon's response to `session_list`.
 #[derive(Deserialize)]
 struct ListResponse {
     result: Sessions,
@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context<'_>, command: SessionCommand) -> Result<(), 
             start(&context.in_session(name), "session_start", "starting the browser", options, view)
         }
         SessionCommand::Restart { name, options, view } => {
-            start(&context.in_session(name), "session_restart", "starting the browser anew", options, view)
+            start(&context.in_session(name), "session_restart", "restarting the browser", options, view)
         }
         SessionCommand::Stop { all: true, .. } => stop_all(context),
         SessionCommand::Stop { name, .. } => stop(&context.in_session(name)),
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context<'_>, command: SessionCommand) -> Result<(), 
     }
 }
 
-fn ask(context: &Context<'_>, action: &str, label: &str, params: Value) -> Result<Value, Failure> {
+fn request(context: &Context<'_>, action: &str, label: &str, params: Value) -> Result<Value, Failure> {
     let request = ActionRequest { params, ..ActionRequest::default() };
     Ok(json!(run_action(context, action, label, request)?))
 }
@@ -78,7 +78,7 @@ pub(super) fn start_with(
 }
 
 fn stop(context: &Context<'_>) -> Result<(), Failure> {
-    let response = ask(context, "session_stop", "stopping", Value::Null)?;
+    let response = request(context, "session_stop", "stopping", Value::Null)?;
     context.printer.result(&response, || {
         let name = &context.session;
         match response["result"]["stopped"].as_bool() {
@@ -92,7 +92,7 @@ fn stop(context: &Context<'_>) -> Result<(), Failure> {
 fn stop_all(context: &Context<'_>) -> Result<(), Failure> {
     let mut stopped = Vec::new();
     for session in listed(context, false)?.sessions.into_iter().filter(|session| session.active) {
-        ask(&context.in_session(Some(session.name.clone())), "session_stop", "stopping", Value::Null)?;
+        request(&context.in_session(Some(session.name.clone())), "session_stop", "stopping", Value::Null)?;
         stopped.push(session.name);
     }
     context.printer.result(&json!({"stopped": stopped}), || match stopped.as_slice() {
@@ -106,22 +106,22 @@ fn stop_all(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 fn delete(context: &Context<'_>) -> Result<(), Failure> {
-    let response = ask(context, "session_delete", "deleting", Value::Null)?;
+    let response = request(context, "session_delete", "deleting", Value::Null)?;
     context.printer.result(&response, || {
-        format!("Session {} is forgotten; its browser: {}.", context.session, text(&response, "browser"))
+        format!("Session {} is deleted; its browser: {}.", context.session, text(&response, "browser"))
     });
     Ok(())
 }
 
 fn rename(context: &Context<'_>, to: &SessionName) -> Result<(), Failure> {
-    let response = ask(context, "session_rename", "renaming", json!({"to": to}))?;
-    context.printer.result(&response, || format!("Session {} is now called {to}.", context.session));
+    let response = request(context, "session_rename", "renaming", json!({"to": to}))?;
+    context.printer.result(&response, || format!("Session {} is now named {to}.", context.session));
     Ok(())
 }
 
 fn status(context: &Context<'_>) -> Result<(), Failure> {
-    let response = if is_worth_asking(context) {
-        ask(context, "session_status", "asking", Value::Null)?
+    let response = if has_sessions_or_daemon(context) {
+        request(context, "session_status", "reading the status", Value::Null)?
     } else {
         json!({"session": context.session, "result": SessionStatus {
             name: context.session.clone(), state: "no daemon runs".to_owned(), ..SessionStatus::default()
@@ -132,18 +132,18 @@ fn status(context: &Context<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether there is something to ask: no daemon is started only to say that there is nothing.
-fn is_worth_asking(context: &Context<'_>) -> bool {
+/// Whether to send the request: a daemon is not started only to list nothing.
+fn has_sessions_or_daemon(context: &Context<'_>) -> bool {
     context.has_records()
         || std::os::unix::net::UnixStream::connect(context.environment.paths.socket()).is_ok()
 }
 
 fn listed(context: &Context<'_>, all: bool) -> Result<Sessions, Failure> {
-    if !is_worth_asking(context) {
+    if !has_sessions_or_daemon(context) {
         return Ok(Sessions::default());
     }
     let request = ActionRequest { params: json!({"all": all}), ..ActionRequest::default() };
-    let response = request_action(context, "session_list", "asking", request)?;
+    let response = request_action(context, "session_list", "listing", request)?;
     let response: ListResponse = serde_json::from_str(&response).map_err(|error| unreadable(&error))?;
     print_notices(context, &response.notices);
     Ok(response.result)
@@ -183,7 +183,7 @@ fn row(session: &SessionStatus, all: bool) -> Vec<String> {
     project.into_iter().chain(cells).collect()
 }
 
-/// What the session has in common with others.
+/// What the session shares with others.
 fn shared(session: &SessionStatus) -> &'static str {
     match session.isolation.as_str() {
         "context" => "browser",
@@ -196,7 +196,7 @@ fn read_status(value: &Value) -> Result<SessionStatus, Failure> {
     serde_json::from_value(value.clone()).map_err(|error| unreadable(&error))
 }
 
-/// One session as people read it.
+/// One session as text.
 fn describe(session: &SessionStatus) -> String {
     let mut rows = vec![("session", session.name.to_string())];
     if !session.project.is_global() {
@@ -212,7 +212,7 @@ fn describe(session: &SessionStatus) -> String {
             session
                 .endpoint
                 .clone()
-                .map(|endpoint| ("endpoint", format!("{endpoint} (the whole address: tabwire cdp-url)"))),
+                .map(|endpoint| ("endpoint", format!("{endpoint} (with its secret: tabwire cdp-url)"))),
         );
         rows.extend(session.profile.clone().map(|profile| ("profile", profile)));
         rows.push(("shares", shared(session).to_owned()));

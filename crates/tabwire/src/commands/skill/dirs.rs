@@ -1,4 +1,4 @@
-//! Table: where coding agents look for skills, in a project and in a home directory. Writes nothing.
+//! Table: the directories in which coding agents look for skills, in a project and in the home directory.
 
 use std::path::{Path, PathBuf};
 
@@ -19,27 +19,27 @@ pub(crate) enum SkillTool {
     Copilot,
     /// Open Code: .opencode/skills, in the home directory .config/opencode/skills.
     Opencode,
-    /// Any other that keeps to the open standard: .agents/skills.
+    /// Any other agent that follows the open standard: .agents/skills.
     Agents,
 }
 
-/// Whose skills are meant.
+/// Which skills are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkillScope {
-    /// Those of one project.
+    /// Those of a project.
     Project,
     /// Those of the user, in every project.
     User,
 }
 
-/// Where one tool looks.
+/// The directories of one agent.
 struct SkillPlace {
     tool: SkillTool,
     /// Below a project.
     project: &'static str,
     /// Below the home directory.
     user: &'static str,
-    /// What is there when the tool is used, in a project and in a home directory.
+    /// Directories that exist when the agent is used, in a project and in a home directory.
     traces: (&'static str, &'static str),
 }
 
@@ -79,7 +79,7 @@ static PLACES: &[SkillPlace] = &[
 ];
 
 impl SkillTool {
-    /// The tools that have left traces below a directory; the open standard when there are none.
+    /// The agents whose directories exist below a directory; the open standard when there are none.
     pub(crate) fn detect(base: &Path, scope: SkillScope) -> Vec<Self> {
         let is_used = |place: &&SkillPlace| {
             let trace = if scope == SkillScope::Project { place.traces.0 } else { place.traces.1 };
@@ -89,7 +89,7 @@ impl SkillTool {
         if found.is_empty() { vec![Self::Agents] } else { found }
     }
 
-    /// The file that the tool reads, below a project or a home directory.
+    /// The file that the agent reads, below a project or a home directory.
     pub(crate) fn file(self, base: &Path, scope: SkillScope) -> Option<PathBuf> {
         let place = PLACES.iter().find(|place| place.tool == self)?;
         let folder = if scope == SkillScope::Project { place.project } else { place.user };
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_has_a_place() {
+    fn every_agent_has_a_directory() {
         for tool in SkillTool::value_variants() {
             for scope in [SkillScope::Project, SkillScope::User] {
                 let file = tool.file(Path::new("/base"), scope).expect("a place");

@@ -1,5 +1,5 @@
-//! `install-skill`: puts the skill text where coding agents look, and takes it away again. Touches no file that it
-//! did not write.
+//! `install-skill`: writes the skill text where coding agents look, and removes it again. Changes only files
+//! that it wrote.
 
 use std::path::{Path, PathBuf};
 
@@ -14,26 +14,26 @@ use crate::commands::Context;
 use crate::contained_file::{ContainedFile, Links};
 use crate::project::Project;
 
-/// The mode of a file that is new, before the umask.
+/// The mode of a new file, before the umask.
 const NEW_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
 
-/// What is wanted.
+/// Options of `install-skill`.
 pub(crate) struct InstallOptions {
     pub(crate) tools: Vec<SkillTool>,
     pub(crate) scope: SkillScope,
     pub(crate) operation: SkillOperation,
 }
 
-/// What to do at each place.
+/// The operation on each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkillOperation {
     Install,
     Uninstall,
-    /// Say what would be written where.
+    /// Print what would be written where.
     Print,
 }
 
-/// What was found or done at a place.
+/// The result for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Outcome {
@@ -60,7 +60,7 @@ impl InstalledFile {
             Outcome::Current => "is current",
             Outcome::Removed => "removed",
             Outcome::NotThere => "nothing there",
-            Outcome::LeftAlone => "left alone: it was not written by tabwire",
+            Outcome::LeftAlone => "not changed: tabwire did not write it",
             Outcome::Planned => "would be written",
         };
         format!("{}: {words}", self.path.display())
@@ -76,7 +76,7 @@ pub(crate) fn run(context: &Context<'_>, options: &InstallOptions) -> Result<(),
         let locate = || ContainedFile::locate(&base, &path, links);
         let outcome = match options.operation {
             SkillOperation::Print => Outcome::Planned,
-            // A link or a directory is never ours.
+            // Tabwire writes neither links nor directories.
             _ if path.symlink_metadata().is_ok_and(|found| !found.is_file()) => Outcome::LeftAlone,
             SkillOperation::Install => {
                 install(&locate()?, &text).map_err(|error| unwritable(&path, &error))?
@@ -92,14 +92,14 @@ pub(crate) fn run(context: &Context<'_>, options: &InstallOptions) -> Result<(),
         format!("{}{text}", lines.join("\n"))
     });
     if places.iter().any(|place| place.outcome == Outcome::LeftAlone) {
-        let message = "A file that tabwire did not write is in the way; it was left as it is.";
+        let message = "A file that tabwire did not write exists at this path; it was not changed.";
         return Err(Failure::new(ErrorCode::NotActionable, message)
             .with_remedy("Move it away and run this again, or install for other tools with --for."));
     }
     Ok(())
 }
 
-/// The directory that skills are put below.
+/// The directory that contains the skills' directories.
 fn base(context: &Context<'_>, scope: SkillScope) -> Result<PathBuf, Failure> {
     match scope {
         SkillScope::Project => match Project::find_here(context.environment.home.as_deref())? {
@@ -113,7 +113,7 @@ fn base(context: &Context<'_>, scope: SkillScope) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The files that are meant, each once: several tools read the same.
+/// The files to change, each once: several agents read the same file.
 fn files(base: &Path, options: &InstallOptions) -> Vec<PathBuf> {
     let tools =
         if options.tools.is_empty() { SkillTool::detect(base, options.scope) } else { options.tools.clone() };
@@ -123,7 +123,7 @@ fn files(base: &Path, options: &InstallOptions) -> Vec<PathBuf> {
     files
 }
 
-/// What is at a place.
+/// What exists at a path.
 enum FileOwner {
     Missing,
     Ours(String),
@@ -135,7 +135,7 @@ fn look(file: &ContainedFile) -> std::io::Result<FileOwner> {
         Ok(None) => FileOwner::Missing,
         Ok(Some(text)) if text.contains(MARKER) => FileOwner::Ours(text),
         Ok(Some(_)) => FileOwner::Foreign,
-        // What is no text was not written by us.
+        // Tabwire writes UTF-8 only.
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => FileOwner::Foreign,
         Err(error) => return Err(error),
     })
@@ -158,7 +158,7 @@ fn uninstall(file: &ContainedFile) -> std::io::Result<Outcome> {
         FileOwner::Ours(_) => file.remove()?,
     }
     if let Some(folder) = file.path().parent() {
-        // Fails when something else is in it, and then it stays.
+        // Fails when the directory contains other files; then it stays.
         let _ = std::fs::remove_dir(folder);
     }
     Ok(Outcome::Removed)

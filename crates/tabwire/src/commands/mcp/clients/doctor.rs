@@ -1,4 +1,4 @@
-//! `mcp doctor`: starts the server as a client would, greets it, and uses a tool.
+//! `mcp doctor`: starts the server as a client does, sends the handshake, and calls a tool.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -51,24 +51,24 @@ pub(crate) fn run(
     let count = tools["tools"].as_array().map_or(0, Vec::len);
     let status = server.ask("tools/call", &json!({"name": "status", "arguments": {}}))?;
     if status["isError"] == true || count == 0 {
-        return Err(broken("it answers, but a tool does not work"));
+        return Err(broken("it responds, but a tool call fails"));
     }
     let version = greeted["protocolVersion"].as_str().unwrap_or_default().to_owned();
     let report = json!({"command": line, "protocol": version, "tools": count, "greeting_ms": greeting_ms});
     context.printer.result(&report, || {
-        format!("`{}` answers in {greeting_ms} ms: MCP {version}, {count} tools.", line.join(" "))
+        format!("`{}` responds in {greeting_ms} ms: MCP {version}, {count} tools.", line.join(" "))
     });
     Ok(())
 }
 
-/// Refuses a command line of a project's file that is not this program as an MCP server: a repository chooses no
-/// program.
+/// Refuses a command line of a project's file that is not this program as an MCP server: a repository must
+/// not choose a program to run.
 fn check_own(line: &[String], file: &Path, path: Option<&OsStr>) -> Result<(), Failure> {
     let (program, arguments) = line.split_first().ok_or_else(|| broken("it has no command"))?;
     let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
     let found = if program.contains('/') { Some(program.into()) } else { find_program(program, path) };
     let is_own = own.is_some() && found.and_then(|found| found.canonicalize().ok()) == own;
-    // Behind `mcp` comes an option, not another command.
+    // An option or nothing must follow `mcp`, not another command.
     let is_server = arguments.first().is_some_and(|word| word == "mcp")
         && arguments.get(1).is_none_or(|word| word.starts_with("--"));
     if is_own && is_server {
@@ -81,7 +81,7 @@ fn check_own(line: &[String], file: &Path, path: Option<&OsStr>) -> Result<(), F
     ))
 }
 
-/// A server that was started to be tried.
+/// A server under test.
 struct ServerProcess {
     process: Child,
     lines: Receiver<String>,
@@ -118,9 +118,9 @@ impl ServerProcess {
         self.write(&json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}))?;
         loop {
             let line = self.lines.recv_timeout(HANDSHAKE_TIMEOUT);
-            let line = line.map_err(|_| broken(&format!("it does not answer `{method}`")))?;
+            let line = line.map_err(|_| broken(&format!("it does not respond to `{method}`")))?;
             let response: Value = serde_json::from_str(&line)
-                .map_err(|_| broken(&format!("it prints what is no message: {line}")))?;
+                .map_err(|_| broken(&format!("it prints an invalid message: {line}")))?;
             if response["id"] == self.next {
                 return response.get("result").cloned().ok_or_else(|| broken(&response["error"].to_string()));
             }
@@ -142,6 +142,6 @@ fn broken(what: &str) -> Failure {
         format!("The MCP server does not work as a client would run it: {what}."),
     )
     .with_remedy(
-        "Run `tabwire doctor` to see what else is wrong, and `tabwire mcp install` to write the entry anew.",
+        "Run `tabwire doctor` to see what else is wrong, and `tabwire mcp install` to rewrite the entry.",
     )
 }

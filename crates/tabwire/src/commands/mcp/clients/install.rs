@@ -1,4 +1,4 @@
-//! `mcp install` and `mcp uninstall`: one entry in a client's own file, and nothing else of it.
+//! `mcp install` and `mcp uninstall`: change one entry in a client's configuration file, and nothing else.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ use crate::commands::Context;
 use crate::contained_file::{ContainedFile, Links};
 use crate::project::Project;
 
-/// What the server is called in clients' files.
+/// The server's name in clients' files.
 pub(crate) const NAME: &str = "tabwire";
 
-/// The end of a copy's name that is kept of a file before it is changed.
+/// Suffix of the backup of a changed file.
 const BACKUP: &str = "before-tabwire";
 
-/// The mode of a file that is new, before the umask.
+/// The mode of a new file, before the umask.
 const NEW_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
 
-/// A client's file, and the directory that links on its way may not leave.
+/// A client's file, and the directory that links in its path must not leave.
 pub(crate) struct ClientFile {
     pub(crate) path: PathBuf,
     base: PathBuf,
@@ -36,12 +36,12 @@ impl ClientFile {
     }
 }
 
-/// What to do with a client's file.
+/// The operation on a client's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InstallOperation {
     Install,
     Uninstall,
-    /// Say what would be written.
+    /// Print what would be written.
     Print,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn run(
     };
     let after = after.map_err(|what| unreadable(&file.path, &what))?;
     let (done, backup) = match after {
-        None => ("has no entry of tabwire", None),
+        None => ("has no entry for tabwire", None),
         Some(after) if Some(&after) == before.as_ref() => ("is as it should be", None),
         Some(after) => {
             let backup = replace(&contained, before.is_some(), &after);
@@ -93,15 +93,15 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// What the server is started with: what the user wants, in a form that this client shows its model.
+/// The server's arguments: those of the user, and a result form that this client shows its model.
 fn arguments(client: ClientProgram, more: &[String]) -> Vec<String> {
-    let is_said = more.iter().any(|word| word == "--answers" || word.starts_with("--answers="));
-    let form: &[&str] = if client.shows_data() || is_said { &[] } else { &["--answers", "text"] };
+    let is_given = more.iter().any(|word| word == "--answers" || word.starts_with("--answers="));
+    let form: &[&str] = if client.shows_data() || is_given { &[] } else { &["--answers", "text"] };
     let own = ["mcp"].iter().chain(form).map(|word| (*word).to_owned());
     own.chain(more.iter().cloned()).collect()
 }
 
-/// Shows what belongs into the client's file, and where that is.
+/// Prints the entry and the path of the client's file.
 fn print(
     context: &Context<'_>,
     client: ClientProgram,
@@ -136,14 +136,14 @@ pub(crate) fn find_file(
         (Scope::User, home)
     };
     let path = client.file(scope, &base, &config_home).ok_or_else(|| {
-        Failure::new(ErrorCode::BadArgs, "This client has no file of that kind.")
+        Failure::new(ErrorCode::BadArgs, "This client has no such file.")
             .with_remedy("Leave --project out, or use --client json.")
     })?;
     let links = if is_project { Links::Inside } else { Links::Anywhere };
     Ok(ClientFile { path, base, links })
 }
 
-/// How the client starts us: by name when that finds us, else by path.
+/// The command that starts this program: its name if PATH leads to it, else its path.
 fn command(context: &Context<'_>) -> Result<String, Failure> {
     let own = std::env::current_exe().map_err(|error| unwritable(Path::new(NAME), &error))?;
     let found = find_program(NAME, context.environment.path.as_deref());
@@ -151,12 +151,12 @@ fn command(context: &Context<'_>) -> Result<String, Failure> {
     Ok(if is_found { NAME.to_owned() } else { own.display().to_string() })
 }
 
-/// Where a program is that is called by its name.
+/// The path of a program that PATH finds by name.
 pub(crate) fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     std::env::split_paths(path?).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
-/// A client's file with our entry.
+/// The text of a client's file with our entry.
 fn with_entry(
     client: ClientProgram,
     text: &str,
@@ -183,7 +183,7 @@ fn without_entry(client: ClientProgram, text: &str) -> Result<Option<String>, St
     }
 }
 
-/// The command line that a client would run.
+/// The command line in a client's entry.
 pub(crate) fn find_entry(client: ClientProgram, file: &ClientFile) -> Result<Option<Vec<String>>, Failure> {
     let text = file.locate()?.read().map_err(|error| unwritable(&file.path, &error))?;
     let Some(text) = text else { return Ok(None) };
@@ -203,14 +203,14 @@ pub(crate) fn find_entry(client: ClientProgram, file: &ClientFile) -> Result<Opt
     Ok(Some(std::iter::once(command).chain(words).map(str::to_owned).collect()))
 }
 
-/// Replaces a file as a whole and keeps a copy of what it was.
+/// Replaces a file, and keeps a backup.
 fn replace(file: &ContainedFile, was_there: bool, after: &str) -> std::io::Result<Option<PathBuf>> {
     let backup = if was_there { Some(file.keep_copy(BACKUP)?) } else { None };
     file.replace(after, NEW_MODE).map(|()| backup)
 }
 
 fn unreadable(file: &Path, what: &str) -> Failure {
-    let message = format!("{} is not understood, and was left as it is: {what}.", file.display());
+    let message = format!("Cannot parse {}, which was not changed: {what}.", file.display());
     Failure::new(ErrorCode::BadArgs, message)
         .with_remedy("Add the entry by hand: `tabwire mcp install --print` with the same client shows it.")
 }

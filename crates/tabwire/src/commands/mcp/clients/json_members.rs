@@ -5,14 +5,14 @@ use std::ops::Range;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A member of an object, by where it stands in the text.
+/// A member of an object, with its position in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Member {
     name: String,
     value: Range<usize>,
 }
 
-/// Reads the members of an object in their order, without reading their values.
+/// Reads the names and positions of an object's members, in order.
 struct Members<'a>(&'a str);
 
 impl<'de> Visitor<'de> for Members<'de> {
@@ -40,7 +40,7 @@ fn members(text: &str) -> Result<Vec<Member>, serde_json::Error> {
     Ok(found)
 }
 
-/// The text with `outer.inner` set to a value, which is JSON already.
+/// The text with `outer.inner` set to a value, which is JSON.
 pub(crate) fn set_member(
     text: &str,
     outer: &str,
@@ -65,7 +65,7 @@ pub(crate) fn set_member(
     Ok(format!("{}{changed}{}", &text[..group.value.start], &text[group.value.end..]))
 }
 
-/// The text without `outer.inner`; nothing when it is not there.
+/// The text without `outer.inner`; `None` when it does not exist.
 pub(crate) fn remove_member(
     text: &str,
     outer: &str,
@@ -81,7 +81,7 @@ pub(crate) fn remove_member(
     let Some(index) = servers.iter().position(|member| member.name == inner) else { return Ok(None) };
     let before = index.checked_sub(1).map_or(1, |before| servers[before].value.end);
     let end = servers[index].value.end;
-    // With the comma before it, or with the one after it when it is the first of several.
+    // With the comma before it; the first of several members goes with the comma after it.
     let cut = match servers.get(index + 1) {
         Some(_) if index == 0 => before..end + inside[end..].find(',').map_or(0, |comma| comma + 1),
         _ => before..end,
@@ -120,7 +120,7 @@ fn quoted(name: &str) -> String {
     serde_json::Value::from(name).to_string()
 }
 
-/// JSON over several lines, its later lines moved to the right.
+/// JSON over several lines, with later lines indented.
 fn indented(value: &str, indent: usize) -> String {
     value.replace('\n', &format!("\n{}", " ".repeat(indent)))
 }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_member_changes_and_not_a_byte_besides() {
+    fn one_member_changes_and_no_other_byte() {
         let entry = "{\"command\": \"tabwire\"}";
         for text in [
             "",
@@ -154,7 +154,7 @@ mod tests {
             assert_eq!(
                 set_member(&set, "mcpServers", "tabwire", entry).expect("valid"),
                 set,
-                "twice is once"
+                "a second change changes nothing"
             );
             let removed = remove_member(&set, "mcpServers", "tabwire").expect("valid").expect("it was there");
             let read: Value =

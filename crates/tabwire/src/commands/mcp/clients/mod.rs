@@ -1,4 +1,4 @@
-//! Table: programs that take MCP servers, where each keeps its list of them, and in which form.
+//! Table: MCP clients, and the path and format of the file in which each lists its servers.
 
 pub(super) mod doctor;
 pub(super) mod install;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-/// A program that takes MCP servers.
+/// An MCP client program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClientProgram {
     /// Claude Code.
@@ -29,11 +29,11 @@ pub(crate) enum ClientProgram {
     Windsurf,
     /// Zed.
     Zed,
-    /// Any other that reads JSON; only printed.
+    /// Any other client that reads JSON; the entry is only printed.
     Json,
 }
 
-/// The form of a client's file.
+/// The format of a client's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// JSON, with the servers in an object of this name.
@@ -42,17 +42,17 @@ pub(crate) enum Form {
     Toml(&'static str),
 }
 
-/// Which file is meant.
+/// Which of a client's files is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// For everything the user does.
+    /// The file of the user.
     User,
-    /// For one project.
+    /// The file of one project.
     Project,
 }
 
 impl ClientProgram {
-    /// Its file below the home directory or the project; none when it has none there.
+    /// Its file below the home directory or the project; `None` when it has none there.
     pub(crate) fn file(self, scope: Scope, base: &Path, config_home: &Path) -> Option<PathBuf> {
         let is_mac = cfg!(target_os = "macos");
         let support = base.join("Library/Application Support");
@@ -78,7 +78,7 @@ impl ClientProgram {
         }
     }
 
-    /// The form of its file.
+    /// The format of its file.
     pub(crate) const fn form(self) -> Form {
         match self {
             Self::Codex => Form::Toml("mcp_servers"),
@@ -88,12 +88,12 @@ impl ClientProgram {
         }
     }
 
-    /// Whether it is known to show its model the structured content of a response; others are given text alone.
+    /// Whether the client shows structured content to its model. Others get text only.
     pub(crate) const fn shows_data(self) -> bool {
         matches!(self, Self::ClaudeCode | Self::Codex | Self::Cursor | Self::Json)
     }
 
-    /// A server as it stands in its file.
+    /// The entry of a server in its file.
     pub(crate) fn entry(self, command: &str, arguments: &[String]) -> Value {
         match self {
             Self::ClaudeCode | Self::Vscode => {

@@ -1,6 +1,6 @@
 //! Changes one table of a TOML text, and no other byte.
 
-/// The text with the table `outer.inner` made of these lines.
+/// The text with the table `outer.inner` set to these lines.
 pub(crate) fn set_table(
     text: &str,
     outer: &str,
@@ -17,7 +17,7 @@ pub(crate) fn set_table(
     Ok(changed)
 }
 
-/// The text without the table `outer.inner`; nothing when it is not there.
+/// The text without the table `outer.inner`; `None` when it does not exist.
 pub(crate) fn remove_table(text: &str, outer: &str, inner: &str) -> Result<Option<String>, toml::de::Error> {
     text.parse::<toml::Table>()?;
     let (head, below) = (format!("[{outer}.{inner}]"), format!("[{outer}.{inner}."));
@@ -61,7 +61,7 @@ mod tests {
             assert_eq!(
                 set_table(&set, "mcp_servers", "tabwire", lines).expect("valid"),
                 set,
-                "twice is once"
+                "a second change changes nothing"
             );
             let removed = remove_table(&set, "mcp_servers", "tabwire").expect("valid").expect("it was there");
             assert!(!removed.contains("tabwire"), "{removed}");

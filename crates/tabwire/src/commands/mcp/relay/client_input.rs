@@ -28,7 +28,7 @@ impl ClientInput {
         Self { parent: watch_parent() }
     }
 
-    /// Waits for the client, its end, or the end of a daemon; reads what the client said.
+    /// Waits for input, the client's exit or the daemon's exit; reads the input.
     pub(crate) fn next(&self, daemon: Option<BorrowedFd<'_>>, buffer: &mut [u8]) -> io::Result<Next> {
         match self.wait(daemon)? {
             Next::Data(_) => match rustix::io::read(io::stdin(), buffer)? {
@@ -39,7 +39,7 @@ impl ClientInput {
         }
     }
 
-    /// Waits until the client has said something that is yet to be read; whether it has, or is gone.
+    /// Waits until the client has sent something. Returns false when the client is gone.
     pub(crate) fn wait_for_input(&self) -> io::Result<bool> {
         let has_spoken = matches!(self.wait(None)?, Next::Data(_));
         Ok(has_spoken && rustix::io::ioctl_fionread(io::stdin()).map_or(true, |count| count > 0))
@@ -64,7 +64,7 @@ impl ClientInput {
         let parent_gone = has_parent && happened(1 + usize::from(has_daemon));
         Ok(match (daemon_gone, happened(0), parent_gone) {
             (true, ..) => Next::DaemonGone,
-            // What was said before the end is still passed on.
+            // Input before the end is still forwarded.
             (false, false, true) => Next::ClientGone,
             (false, true, _) | (false, false, false) => Next::Data(0),
         })

@@ -1,6 +1,6 @@
-//! Copies lines between an MCP client's stdio and the daemon, both ways at once. Changes none of them.
+//! Copies lines between an MCP client's stdio and the daemon in both directions, unchanged.
 //!
-//! It stays for as long as a client does, so it is small: two threads, two buffers, no runtime.
+//! It runs as long as the client does, so it is small: two threads, two buffers, no async runtime.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -32,7 +32,7 @@ pub(crate) enum End {
 
 /// Serves the client at our stdin and stdout until it, the process that started us, or the daemon is gone.
 ///
-/// `lines` has what the client was in the middle of saying.
+/// `lines` contains the client's unfinished line.
 pub(crate) fn run(
     socket: &UnixStream,
     client: &ClientInput,
@@ -45,7 +45,7 @@ pub(crate) fn run(
     let seen = Arc::clone(pending);
     let copying = std::thread::Builder::new()
         .stack_size(64 * 1024)
-        .spawn(move || copy_answers(&responses, &seen))
+        .spawn(move || copy_responses(&responses, &seen))
         .map_err(connection_failure)?;
     let end = copy_requests(socket, client, pending, lines).map_err(connection_failure)?;
     // The client has closed its input: its last requests still get responses, within a timeout.
@@ -72,7 +72,7 @@ pub(crate) fn fail_pending(pending: &PendingCalls, failure: &Failure) {
 }
 
 /// Copies the daemon's messages to stdout. Returns which side ended.
-fn copy_answers(socket: &UnixStream, pending: &PendingCalls) -> End {
+fn copy_responses(socket: &UnixStream, pending: &PendingCalls) -> End {
     let mut lines = Lines::default();
     let (mut socket, mut stdout) = (socket, io::stdout().lock());
     let mut buffer = [0_u8; COPY_BYTES];

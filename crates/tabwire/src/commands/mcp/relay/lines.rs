@@ -1,6 +1,6 @@
 //! Splits a stream into lines.
 
-/// Longest line that is put together; longer ones are handed on in pieces.
+/// Longest line that is buffered; longer ones are passed on in pieces.
 const LINE_BYTES: usize = 256 * 1024;
 
 /// A part of a stream, in the order of the stream.
@@ -8,14 +8,14 @@ const LINE_BYTES: usize = 256 * 1024;
 pub(crate) enum Piece<'a> {
     /// A whole line with its end.
     Line(&'a [u8]),
-    /// The beginning of a line that is too long to be put together.
+    /// The start of a line that is too long to buffer.
     Head(&'a [u8]),
-    /// What follows in such a line.
+    /// A later part of such a line.
     Rest(&'a [u8]),
 }
 
 impl<'a> Piece<'a> {
-    /// The bytes of the stream that it is.
+    /// The bytes of the piece.
     pub(crate) const fn bytes(self) -> &'a [u8] {
         match self {
             Self::Line(bytes) | Self::Head(bytes) | Self::Rest(bytes) => bytes,
@@ -23,7 +23,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Puts lines together; of a line that is too long, pieces are handed on as they come.
+/// Buffers lines. Passes on too long lines in pieces, as they arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     line: Vec<u8>,
@@ -31,7 +31,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Takes bytes of the stream; `hand` is given each line that ends in them.
+    /// Adds bytes of the stream, and calls `hand` with each line that ends in them.
     pub(crate) fn take(&mut self, bytes: &[u8], mut hand: impl FnMut(Piece<'_>)) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let is_end = part.ends_with(b"\n");
@@ -54,12 +54,12 @@ impl Lines {
         }
     }
 
-    /// Whether the stream stands between two lines.
+    /// Whether the stream is between two lines.
     pub(crate) const fn is_between(&self) -> bool {
         self.line.is_empty() && !self.is_long
     }
 
-    /// Whether the beginning of an unfinished line was handed on.
+    /// Whether the start of an unfinished line was passed on.
     pub(crate) const fn is_within_long_line(&self) -> bool {
         self.is_long
     }
@@ -69,7 +69,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// What is handed on of a stream that comes in pieces of this size.
+    /// The pieces of a stream that arrives in chunks of this size.
     fn handed(stream: &[u8], size: usize) -> (Vec<u8>, Vec<String>) {
         let (mut lines, mut all, mut kinds) = (Lines::default(), Vec::new(), Vec::new());
         for piece in stream.chunks(size) {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_handed_on_once_and_in_order() {
+    fn every_byte_is_passed_on_once_and_in_order() {
         let mut stream = b"{\"a\":1}\n\n{\"b\":2}\n".to_vec();
         for size in [1, 3, 1000] {
             let (all, kinds) = handed(&stream, size);

@@ -16,7 +16,8 @@ const GREETING_BYTES: usize = 64 * 1024;
 use tabwire_client::with_daemon;
 use tabwire_client::{RequestError, connect};
 
-/// A stream that the daemon serves MCP on, and what it said when it was opened. Reading from it still has a deadline.
+/// A stream on which the daemon serves MCP, and the daemon's first line. Reading from it still has a
+/// deadline.
 #[derive(Debug)]
 pub(crate) struct McpStream {
     pub(crate) socket: UnixStream,

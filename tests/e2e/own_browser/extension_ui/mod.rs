@@ -1,0 +1,4 @@
+//! The extension's popup and options.
+
+mod keyboard;
+mod popup;

@@ -1,0 +1,90 @@
+// The elements that a printed snapshot shows, as a tree, and the search in it.
+
+/** One printed element, or one printed text. */
+export class Entry {
+  constructor(role, name = '', ref = null, details = '') {
+    this.role = role;
+    this.name = name;
+    this.ref = ref;
+    this.details = details;
+    this.children = [];
+    this.parent = null;
+  }
+
+  add(child) {
+    child.parent = this;
+    this.children.push(child);
+    return child;
+  }
+
+  /** The field's value as printed, or null. */
+  get value() {
+    const found = /(?:^| )value="((?:\\.|[^"\\])*)"/.exec(this.details);
+    return found ? found[1].replace(/\\(.)/g, '$1') : null;
+  }
+
+  /** Its name and everything printed below it, in order. */
+  get text() {
+    const parts = [this.name, this.value ?? '', ...this.children.map((child) => child.text)];
+    return parts.filter(Boolean).join(' ').replace(/\s+/g, ' ').trim();
+  }
+
+  * walk() {
+    yield this;
+    for (const child of this.children) yield* child.walk();
+  }
+}
+
+const tidy = (text) => text.replace(/\s+/g, ' ').trim();
+
+/** How well an entry fits a query; 0 is no fit, a larger number is a better fit. */
+function fit(entry, query) {
+  if (!entry.ref || (query.only && !query.only(entry))) return 0;
+  const roles = query.role === undefined ? null : [query.role].flat();
+  const sameRole = roles === null || roles.includes(entry.role);
+  if (query.name === undefined) return sameRole ? 3 : 0;
+  const bonus = sameRole ? 4 : 0;
+  if (query.strict && !sameRole) return 0;
+  if (query.name instanceof RegExp) return query.name.test(entry.name) || query.name.test(entry.text) ? 1 + bonus : 0;
+  const wanted = tidy(query.name);
+  if (tidy(entry.name) === wanted) return 3 + bonus;
+  if (entry.text === wanted) return 2 + bonus;
+  return sameRole && tidy(entry.name || entry.text).toLowerCase().includes(wanted.toLowerCase()) ? 1 + bonus : 0;
+}
+
+/** The number of entries in the smallest part of the tree that holds both the entry and the text, and the distance to it. */
+function closeness(entry, near, order) {
+  for (let part = entry.parent; part; part = part.parent) {
+    const hits = [...part.walk()].filter((other) => tidy(`${other.name} ${other.value ?? ''}`).includes(near));
+    if (hits.length > 0) {
+      const here = order.get(entry);
+      const gaps = hits.map((hit) => (order.get(hit) <= here ? here - order.get(hit) : 10_000 + order.get(hit) - here));
+      return [[...part.walk()].length, Math.min(...gaps)];
+    }
+  }
+  return [Infinity, Infinity];
+}
+
+/** All entries that fit best, in reading order; with `near`, those nearest to that text come first. */
+export function matches(root, query) {
+  const order = new Map([...root.walk()].map((entry, index) => [entry, index]));
+  const fitting = [...order.keys()].map((entry) => [fit(entry, query), entry]).filter(([score]) => score > 0);
+  const best = Math.max(0, ...fitting.map(([score]) => score));
+  let found = fitting.filter(([score]) => score === best).map(([, entry]) => entry);
+  if (query.near !== undefined) {
+    const near = tidy(query.near);
+    const ranked = found.map((entry) => [closeness(entry, near, order), entry]).filter(([rank]) => rank[0] < Infinity);
+    ranked.sort(([a], [b]) => a[0] - b[0] || a[1] - b[1]);
+    const size = ranked[0]?.[0][0];
+    found = ranked.filter(([rank]) => query.nth === undefined || rank[0] === size).map(([, entry]) => entry);
+    if (query.nth !== undefined) found.sort((a, b) => order.get(a) - order.get(b));
+  }
+  return found;
+}
+
+/** The entry that a query means, or null. */
+export function match(root, query) {
+  const found = matches(root, query);
+  const nth = query.nth ?? 1;
+  return found[nth < 0 ? found.length + nth : nth - 1] ?? null;
+}

@@ -1,0 +1,106 @@
+// Drives the command line of Tabwire: change reports with `--snapshot`, else full snapshots.
+
+import { readTabwire } from '../formats/tabwire.mjs';
+import { Meter, run, shown } from './command.mjs';
+
+/** The command line of each action. Options come first: `press` and `select` take everything after their arguments as values. */
+const COMMANDS = {
+  click: (a) => ['click', ...(a.button ? ['--button', a.button] : []), ...(a.at ? ['--position', a.at.join(',')] : []), ...modifiers(a), a.ref],
+  dblclick: (a) => ['dblclick', a.ref],
+  fill: (a) => ['fill', a.ref, a.text],
+  fillForm: (a) => ['fill-form', ...a.fields.flatMap(({ ref, value }) => ['--field', `${ref}=${value}`])],
+  type: (a) => ['type', ...(a.ref ? ['--target', a.ref] : []), a.text],
+  press: (a) => ['press', ...(a.ref ? ['--target', a.ref] : []), ...a.keys],
+  select: (a) => ['select', a.ref, ...a.options],
+  check: (a) => [a.on === false ? 'uncheck' : 'check', a.ref],
+  hover: (a) => ['hover', a.ref],
+  drag: (a) => ['drag', a.ref, ...(a.by ? ['--by', a.by.join(',')] : [a.to])],
+  upload: (a) => ['upload', a.file, '--to', a.ref],
+  dialog: (a) => ['dialog', a.accept ? 'accept' : 'dismiss', ...(a.text ? ['--text', a.text] : [])],
+  scroll: (a) => ['scroll', ...(a.ref ? ['--target', a.ref] : []), '--to', 'bottom'],
+  paste: (a) => ['clipboard', 'paste', ...(a.ref ? ['--target', a.ref] : [])],
+  back: () => ['back'],
+};
+
+/** Actions without a change report. */
+const SILENT = new Set(['upload', 'back']);
+
+const modifiers = (a) => (a.modifiers ?? []).flatMap((key) => ['--modifier', key.toLowerCase()]);
+
+export class Tabwire {
+  name = 'tabwire';
+  meter = new Meter();
+
+  constructor({ program, directory }) {
+    this.program = program;
+    this.options = { cwd: directory, env: { ...process.env, TABWIRE_HOME: `${directory}/home`, TABWIRE_PORT: '0' } };
+  }
+
+  async start() {
+    const begun = await run(this.program, ['open', 'about:blank'], this.options);
+    if (begun.code !== 0) throw new Error(begun.text);
+  }
+
+  async reset() {
+    this.meter = new Meter();
+    const { text } = await run(this.program, ['tabs-list'], this.options);
+    const ids = text.split('\n').map((line) => /(\S+:\d+)\s/.exec(line)?.[1]).filter(Boolean);
+    for (const id of ids.slice(1)) await run(this.program, ['tab-close', id], this.options);
+    if (ids.length > 1) await run(this.program, ['tab-select', ids[0]], this.options);
+    await run(this.program, ['dialog', 'dismiss'], this.options);
+    await run(this.program, ['navigate', 'about:blank'], this.options);
+  }
+
+  async stop() {
+    await run(this.program, ['daemon', 'stop'], this.options);
+  }
+
+  async #call(args, known) {
+    const { code, text } = await run(this.program, args, this.options);
+    this.meter.count(shown('tabwire', args), text);
+    const changed = /^(url|new tab|dialog)\b/m.test(text.split('<page')[0]);
+    return { ok: code === 0, text, tree: readTabwire(text, known), isElsewhere: changed };
+  }
+
+  open(url) {
+    return this.#call(['open', url], null);
+  }
+
+  look() {
+    return this.#call(['snapshot'], null);
+  }
+
+  act(action, look, known) {
+    const args = COMMANDS[action.kind](action);
+    if (look && !SILENT.has(action.kind)) args.splice(action.kind === 'dialog' ? args.length : 1, 0, '--snapshot');
+    return this.#call(args, known);
+  }
+
+  waitFor(text) {
+    return this.#call(['wait-for', '--text', text, '--timeout', '5s'], null);
+  }
+
+  /** Searches what a snapshot left out; only where it says that it left something out. */
+  async search(text, seen) {
+    return /\(\d[\d,]* more/.test(seen) ? this.#call(['find', text], null) : null;
+  }
+
+  readText() {
+    return this.#call(['get-text'], null);
+  }
+
+  async clipboard() {
+    return this.#call(['clipboard', 'read'], null);
+  }
+
+  /** Selects the tab whose title or URL fits, by the id in the last output or in the list of tabs. */
+  async selectTab(pattern, last) {
+    const id = tabId(last, pattern) ?? tabId((await this.#call(['tabs-list'], null)).text, pattern);
+    return id ? this.#call(['tab-select', '--snapshot', id], null) : { ok: false, text: 'no such tab', tree: null };
+  }
+}
+
+function tabId(text, pattern) {
+  const line = text.split('\n').find((each) => /\S+:\d+\s/.test(each) && pattern.test(each));
+  return line ? /(\w+:\w+:\d+)/.exec(line)?.[1] : null;
+}

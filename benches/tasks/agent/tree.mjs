@@ -43,26 +43,45 @@ function fit(entry, query) {
   const roles = query.role === undefined ? null : [query.role].flat();
   const sameRole = roles === null || roles.includes(entry.role);
   if (query.name === undefined) return sameRole ? 3 : 0;
-  const bonus = sameRole ? 4 : 0;
   if (query.strict && !sameRole) return 0;
+  const bonus = sameRole ? 4 : 0;
   if (query.name instanceof RegExp) return query.name.test(entry.name) || query.name.test(entry.text) ? 1 + bonus : 0;
   const wanted = tidy(query.name);
   if (tidy(entry.name) === wanted) return 3 + bonus;
   if (entry.text === wanted) return 2 + bonus;
-  return sameRole && tidy(entry.name || entry.text).toLowerCase().includes(wanted.toLowerCase()) ? 1 + bonus : 0;
+  return sameRole && entry.text.toLowerCase().includes(wanted.toLowerCase()) ? 1 + bonus : 0;
 }
 
-/** The number of entries in the smallest part of the tree that holds both the entry and the text, and the distance to it. */
+/** Leaves out containers of other entries that fit as well: the inner one is meant. */
+function innermost(entries) {
+  const outer = new Set();
+  for (const entry of entries) {
+    for (let part = entry.parent; part; part = part.parent) outer.add(part);
+  }
+  return entries.filter((entry) => !outer.has(entry));
+}
+
+/** The size of the smallest part of the tree that holds both the entry and the text, and the place of the text in it. */
 function closeness(entry, near, order) {
-  for (let part = entry.parent; part; part = part.parent) {
+  for (let part = entry; part; part = part.parent) {
     const hits = [...part.walk()].filter((other) => tidy(`${other.name} ${other.value ?? ''}`).includes(near));
     if (hits.length > 0) {
       const here = order.get(entry);
       const gaps = hits.map((hit) => (order.get(hit) <= here ? here - order.get(hit) : 10_000 + order.get(hit) - here));
-      return [[...part.walk()].length, Math.min(...gaps)];
+      return { size: [...part.walk()].length, gap: Math.min(...gaps) };
     }
   }
-  return [Infinity, Infinity];
+  return null;
+}
+
+/** Entries in the order of their distance to a text. With `nth` they are those that follow the text, in reading order. */
+function nearest(entries, { near, nth }, order) {
+  const ranked = entries.map((entry) => ({ entry, rank: closeness(entry, tidy(near), order) })).filter(({ rank }) => rank);
+  ranked.sort((a, b) => a.rank.size - b.rank.size || a.rank.gap - b.rank.gap);
+  if (nth === undefined) return ranked.map(({ entry }) => entry);
+  const inside = ranked.filter(({ rank }) => rank.size === ranked[0].rank.size);
+  const after = inside.filter(({ rank }) => rank.gap < 10_000);
+  return (after.length > 0 ? after : inside).map(({ entry }) => entry).sort((a, b) => order.get(a) - order.get(b));
 }
 
 /** All entries that fit best, in reading order; with `near`, those nearest to that text come first. */
@@ -70,16 +89,8 @@ export function matches(root, query) {
   const order = new Map([...root.walk()].map((entry, index) => [entry, index]));
   const fitting = [...order.keys()].map((entry) => [fit(entry, query), entry]).filter(([score]) => score > 0);
   const best = Math.max(0, ...fitting.map(([score]) => score));
-  let found = fitting.filter(([score]) => score === best).map(([, entry]) => entry);
-  if (query.near !== undefined) {
-    const near = tidy(query.near);
-    const ranked = found.map((entry) => [closeness(entry, near, order), entry]).filter(([rank]) => rank[0] < Infinity);
-    ranked.sort(([a], [b]) => a[0] - b[0] || a[1] - b[1]);
-    const size = ranked[0]?.[0][0];
-    found = ranked.filter(([rank]) => query.nth === undefined || rank[0] === size).map(([, entry]) => entry);
-    if (query.nth !== undefined) found.sort((a, b) => order.get(a) - order.get(b));
-  }
-  return found;
+  const found = innermost(fitting.filter(([score]) => score === best).map(([, entry]) => entry));
+  return query.near === undefined ? found : nearest(found, query, order);
 }
 
 /** The entry that a query means, or null. */

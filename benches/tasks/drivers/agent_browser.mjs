@@ -12,7 +12,7 @@ const COMMANDS = {
   select: (a) => [['select', `@${a.ref}`, ...a.options]],
   check: (a) => [[a.on === false ? 'uncheck' : 'check', `@${a.ref}`]],
   hover: (a) => [['hover', `@${a.ref}`]],
-  upload: (a) => [['upload', `@${a.ref}`, a.file]],
+  upload: (a, directory) => [['upload', `@${a.ref}`, `${directory}/${a.file}`]],
   dialog: (a) => [['dialog', a.accept ? 'accept' : 'dismiss', ...(a.text ? [a.text] : [])]],
   paste: (a) => [...(a.ref ? [['focus', `@${a.ref}`]] : []), ['clipboard', 'paste']],
   back: () => [['back']],
@@ -31,6 +31,7 @@ export class AgentBrowser {
     this.program = program;
     this.snapshot = interactive ? ['snapshot', '-i'] : ['snapshot'];
     this.interactive = interactive;
+    this.directory = directory;
     const session = interactive ? 'tasks-i' : 'tasks';
     const settings = { HOME: directory, AGENT_BROWSER_SESSION: session, AGENT_BROWSER_EXECUTABLE_PATH: browser, AGENT_BROWSER_ARGS: '--no-sandbox' };
     this.options = { cwd: directory, env: { ...process.env, ...settings } };
@@ -69,7 +70,7 @@ export class AgentBrowser {
   }
 
   async act(action, _look) {
-    const commands = COMMANDS[action.kind]?.(action);
+    const commands = COMMANDS[action.kind]?.(action, this.directory);
     if (!commands) return this[`_${action.kind}`](action);
     let result;
     for (const command of commands) {

@@ -36,7 +36,7 @@ export class Agent {
 
   /** Makes sure that the known tree is the page of now. */
   async look() {
-    if (this.#isStale || !this.#tree) this.#take(await this.#driver.look());
+    if (this.#isStale || !this.#tree) this.#take(await this.#driver.look(this.#tree));
     return this.#tree ?? new Entry('page');
   }
 
@@ -81,6 +81,25 @@ export class Agent {
     const text = pattern.exec(this.#seen);
     if (text) return text;
     throw new Stuck(`not printed: ${pattern}`);
+  }
+
+  /** What `read` gives, or an empty list. */
+  async tryRead(pattern, { fresh = false } = {}) {
+    if (fresh) await this.look();
+    return (this.#tree && pattern.exec(this.#tree.text)) || pattern.exec(this.#last) || [];
+  }
+
+  /** Whether a text is printed of the page of now. */
+  async has(text) {
+    await this.look();
+    return this.#last.includes(text) || this.#tree.text.includes(text);
+  }
+
+  /** Whether a text comes to the page. */
+  async waitsFor(text) {
+    const result = this.#take(await this.#driver.waitFor(text));
+    this.#isStale = true;
+    return result.ok;
   }
 
   /** Waits until a text is on the page, when it is not in what was printed last. */
@@ -162,6 +181,11 @@ export class Agent {
 
   dialog(accept, { text, ...options } = {}) {
     return this.#act({ kind: 'dialog', accept, text }, null, options);
+  }
+
+  /** Responds to a further dialog when the last result names one. */
+  async dialogIfReported(accept) {
+    return /dialog|alert/i.test(this.#last) ? this.dialog(accept) : null;
   }
 
   scroll(query, options) {

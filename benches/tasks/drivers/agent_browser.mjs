@@ -33,7 +33,7 @@ export class AgentBrowser {
     this.interactive = interactive;
     this.directory = directory;
     const session = interactive ? 'tasks-i' : 'tasks';
-    const settings = { HOME: directory, AGENT_BROWSER_SESSION: session, AGENT_BROWSER_EXECUTABLE_PATH: browser, AGENT_BROWSER_ARGS: '--no-sandbox' };
+    const settings = { HOME: directory, AGENT_BROWSER_SESSION: session, AGENT_BROWSER_EXECUTABLE_PATH: browser, AGENT_BROWSER_ARGS: '--no-sandbox', AGENT_BROWSER_DEFAULT_TIMEOUT: '10000' };
     this.options = { cwd: directory, env: { ...process.env, ...settings } };
   }
 

@@ -66,8 +66,9 @@ export class Tabwire {
     return this.#call(['open', url], null);
   }
 
-  look() {
-    return this.#call(['snapshot'], null);
+  /** The changes when the page was seen before, else all of it. */
+  look(known) {
+    return this.#call(known ? ['snapshot', '--delta'] : ['snapshot'], known);
   }
 
   act(action, look, known) {

@@ -64,7 +64,9 @@ function applyChanges(root, lines) {
 
 function findOld(root, parent, read) {
   if (read.ref) return [...root.walk()].find((entry) => entry.ref === read.ref) ?? null;
-  return parent.children.find((entry) => entry.role === read.role && entry.name === read.name) ?? null;
+  const sameRole = parent.children.filter((entry) => entry.role === read.role);
+  const sameName = sameRole.find((entry) => entry.name === read.name);
+  return sameName ?? (sameRole.length === 1 ? sameRole[0] : null);
 }
 
 function update(old, read, mark) {

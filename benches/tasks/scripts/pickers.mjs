@@ -25,10 +25,10 @@ export const TASKS = {
     // agent-browser prints a date as three number fields: the keys of the date go into the first.
     const day = await agent.maybe({ role: FIELD, name: 'Day', strict: true, only: isWhole });
     if (day) await agent.fill(day, '2031-08-09');
-    else await agent.type({ role: FIELD, name: /^Month/ }, '08092031');
+    else await agent.press([...'08092031'], { on: { role: FIELD, name: /^Month/ } });
     const time = await agent.maybe({ role: FIELD, name: 'Time', strict: true, only: isWhole });
     if (time) await agent.fill(time, '14:30');
-    else await agent.type({ role: FIELD, name: /^Hours/ }, '0230PM');
+    else await agent.press([...'0230p'], { on: { role: FIELD, name: /^Hours/ } });
     await agent.click({ role: BUTTON, name: 'Confirm' });
   },
 
@@ -39,7 +39,10 @@ export const TASKS = {
   },
 
   async range(agent) {
-    await agent.fillForm([[{ role: 'slider', name: 'Bass' }, '80'], [{ role: 'slider', name: 'Treble' }, '2']]);
+    const [bass, treble] = [{ role: 'slider', name: 'Bass' }, { role: 'slider', name: 'Treble' }];
+    await agent.fillForm([[bass, '80'], [treble, '2']], { look: true });
+    if ((await agent.find(bass)).value !== '80') await agent.press(Array(3).fill('ArrowRight'), { on: bass });
+    if ((await agent.find(treble)).value !== '2') await agent.press(Array(3).fill('ArrowLeft'), { on: treble });
     await agent.click({ role: BUTTON, name: 'Save mix' });
   },
 

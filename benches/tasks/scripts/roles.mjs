@@ -9,5 +9,5 @@ export const FIELD = ['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider'
 
 /** A printed element without a name and without content. */
 export function isNameless(entry) {
-  return entry.text === '' && entry.children.length === 0;
+  return entry.text === '' && [...entry.walk()].every((part) => part === entry || !part.ref);
 }

@@ -1,12 +1,12 @@
 // Prints the results of the task bench side by side.
 
 /** Prints one line per task and the totals: of all tasks, and of the tasks that every tool solved. */
-export function printTable(results) {
+export function printTable(results, print) {
   const tools = [...new Set(results.map(({ tool }) => tool))];
   const tasks = [...new Set(results.map(({ task }) => task))];
   const find = (task, tool) => results.find((result) => result.task === task && result.tool === tool);
   const width = Math.max(24, ...tasks.map((task) => task.length)) + 1;
-  const line = (label, cells) => console.log(label.padEnd(width) + cells.map((cell) => cell.padStart(22)).join(''));
+  const line = (label, cells) => print(label.padEnd(width) + cells.map((cell) => cell.padStart(22)).join(''));
   line('task (calls, bytes)', tools);
   for (const task of tasks) line(task, tools.map((tool) => cell(find(task, tool))));
   line('solved', tools.map((tool) => `${results.filter((each) => each.tool === tool && each.solved).length} of ${tasks.length}`));
@@ -17,12 +17,13 @@ export function printTable(results) {
     const both = tasks.filter((task) => find(task, tools[0]).solved && find(task, other).solved);
     const total = (tool, key) => both.reduce((all, task) => all + find(task, tool)[key], 0);
     const percent = (key) => `${((total(tools[0], key) / total(other, key) - 1) * 100).toFixed(1)} %`;
-    console.log(`${tools[0]} beside ${other}, ${both.length} tasks that both solve: calls ${percent('calls')}, bytes ${percent('bytes')}`);
+    print(`${tools[0]} beside ${other}, ${both.length} tasks that both solve: calls ${percent('calls')}, bytes ${percent('bytes')}`);
   }
 }
 
-function cell({ solved, calls, bytes }) {
-  return `${solved ? '' : 'FAILED '}${calls} ${bytes}`;
+/** A star marks elements that had no ref and were named by their text. */
+function cell({ solved, calls, bytes, textTargets }) {
+  return `${solved ? '' : 'FAILED '}${textTargets ? '*' : ''}${calls} ${bytes}`;
 }
 
 function sum(results) {

@@ -81,7 +81,9 @@ async function runTask(task, driver, server) {
   }
   const solved = await server.isSolved(REPORT_TIME);
   const { calls, bytes, transcript } = driver.meter;
-  return { task: task.name, tool: driver.name, solved, calls, bytes, reason: reason || (solved ? '' : 'the page does not report success'), transcript };
+  const { textTargets } = agent;
+  reason ||= solved ? '' : 'the page does not report success';
+  return { task: task.name, tool: driver.name, solved, calls, bytes, textTargets, reason, transcript };
 }
 
 async function main() {
@@ -110,7 +112,7 @@ async function main() {
     await stopAll();
   }
   if (values.json) console.log(JSON.stringify(results, null, 1));
-  else printTable(results);
+  printTable(results, values.json ? console.error : console.log);
 }
 
 await main();

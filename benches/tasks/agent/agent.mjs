@@ -13,6 +13,10 @@ export class Agent {
   #last = '';
   /** Whether an action followed the last look. */
   #isStale = true;
+  /** Whether the last look printed only changes. */
+  #isReport = false;
+  /** How often an element had no ref and was named by its text. */
+  textTargets = 0;
 
   constructor(driver) {
     this.#driver = driver;
@@ -25,6 +29,7 @@ export class Agent {
   #take(result) {
     this.#last = result.text;
     if (result.tree) {
+      this.#isReport = result.tree === this.#tree;
       this.#tree = result.tree;
       this.#seen = result.text;
       this.#isStale = false;
@@ -34,29 +39,43 @@ export class Agent {
     return result;
   }
 
-  /** Makes sure that the known tree is the page of now. */
-  async look() {
-    if (this.#isStale || !this.#tree) this.#take(await this.#driver.look(this.#tree));
+  /** Makes sure that the known tree is the page of now; `whole` asks for all of it again. */
+  async look({ whole = false } = {}) {
+    if (whole || this.#isStale || !this.#tree) this.#take(await this.#driver.look(whole ? null : this.#tree));
     return this.#tree ?? new Entry('page');
   }
 
-  /** The entry that a query means, in what is known, else in a new look, else after a wait; null without one. */
+  /** The entry that a query means: in what is known, else in a new look, else by a search; null without one. */
   async maybe(query) {
     if (query.ref) return query;
     const known = this.#tree && !query.fresh && match(this.#tree, query);
     if (known) return known;
     const seen = match(await this.look(), query);
     if (seen) return seen;
-    const word = typeof query.name === 'string' ? query.name : query.near;
-    const searched = word && await this.#driver.search(word, this.#seen);
-    return searched?.tree ? match(searched.tree, query) : null;
+    // A report of changes can leave out the text that tells rows apart.
+    if (query.near && this.#isReport) {
+      const whole = match(await this.look({ whole: true }), query);
+      if (whole) return whole;
+    }
+    const word = query.near ?? query.name;
+    const searched = typeof word === 'string' && await this.#driver.search(word, this.#seen);
+    return (searched?.tree && match(searched.tree, query)) || this.#byText(query);
+  }
+
+  /** A text that is printed without a ref: the tool can be given the text itself, as the snapshot shows it. */
+  #byText({ name, near, text = true }) {
+    if (!text || typeof name !== 'string' || near !== undefined || !this.#tree) return null;
+    const isPrinted = [...this.#tree.walk()].some((entry) => !entry.ref && entry.name.trim() === name);
+    if (!isPrinted) return null;
+    this.textTargets += 1;
+    return { ref: this.#driver.textTarget(name), role: 'text', name };
   }
 
   async find(query) {
     const found = await this.maybe(query);
     if (found) return found;
-    const word = typeof query.name === 'string' ? query.name : query.near;
-    if (word && (await this.#driver.waitFor(word)).ok) {
+    const word = query.near ?? query.name;
+    if (typeof word === 'string' && (await this.#driver.waitFor(word)).ok) {
       this.#isStale = true;
       const later = await this.maybe({ ...query, fresh: true });
       if (later) return later;
@@ -92,7 +111,7 @@ export class Agent {
   /** Whether a text is printed of the page of now. */
   async has(text) {
     await this.look();
-    return this.#last.includes(text) || this.#tree.text.includes(text);
+    return this.#last.includes(text) || Boolean(this.#tree?.text.includes(text));
   }
 
   /** Whether a text comes to the page. */
@@ -185,7 +204,8 @@ export class Agent {
 
   /** Responds to a further dialog when the last result names one. */
   async dialogIfReported(accept) {
-    return /dialog|alert/i.test(this.#last) ? this.dialog(accept) : null;
+    if (!/dialog|alert/i.test(this.#last)) await this.look();
+    return /dialog_open|dialog:|alert|did not finish/i.test(this.#last) ? this.dialog(accept) : null;
   }
 
   scroll(query, options) {

@@ -3,28 +3,32 @@
 import { readAgentBrowser } from '../formats/agent_browser.mjs';
 import { Meter, run, shown } from './command.mjs';
 
+/** A ref of a snapshot, or a selector as it is. */
+const name = (target) => (/^e\d+$/.test(target) ? `@${target}` : target);
+
 const COMMANDS = {
-  dblclick: (a) => [['dblclick', `@${a.ref}`]],
-  fill: (a) => [['fill', `@${a.ref}`, a.text]],
+  dblclick: (a) => [['dblclick', name(a.ref)]],
+  fill: (a) => [['fill', name(a.ref), a.text]],
   fillForm: (a) => a.fields.map(fieldCommand),
-  type: (a) => [a.ref ? ['type', `@${a.ref}`, a.text] : ['keyboard', 'type', a.text]],
-  press: (a) => [...(a.ref ? [['focus', `@${a.ref}`]] : []), ...a.keys.map((key) => ['press', key])],
-  select: (a) => [['select', `@${a.ref}`, ...a.options]],
-  check: (a) => [[a.on === false ? 'uncheck' : 'check', `@${a.ref}`]],
-  hover: (a) => [['hover', `@${a.ref}`]],
-  upload: (a, directory) => [['upload', `@${a.ref}`, `${directory}/${a.file}`]],
+  type: (a) => [a.ref ? ['type', name(a.ref), a.text] : ['keyboard', 'type', a.text]],
+  press: (a) => [...(a.ref ? [['focus', name(a.ref)]] : []), ...a.keys.map((key) => ['press', key])],
+  select: (a) => [['select', name(a.ref), ...a.options]],
+  check: (a) => [[a.on === false ? 'uncheck' : 'check', name(a.ref)]],
+  hover: (a) => [['hover', name(a.ref)]],
+  upload: (a, directory) => [['upload', name(a.ref), `${directory}/${a.file}`]],
   dialog: (a) => [['dialog', a.accept ? 'accept' : 'dismiss', ...(a.text ? [a.text] : [])]],
-  paste: (a) => [...(a.ref ? [['focus', `@${a.ref}`]] : []), ['clipboard', 'paste']],
+  paste: (a) => [...(a.ref ? [['focus', name(a.ref)]] : []), ['clipboard', 'paste']],
   back: () => [['back']],
 };
 
 function fieldCommand({ ref, value, role }) {
-  if (role === 'combobox') return ['select', `@${ref}`, value];
-  return typeof value === 'boolean' ? [value ? 'check' : 'uncheck', `@${ref}`] : ['fill', `@${ref}`, value];
+  if (role === 'combobox') return ['select', name(ref), value];
+  return typeof value === 'boolean' ? [value ? 'check' : 'uncheck', name(ref)] : ['fill', name(ref), value];
 }
 
 export class AgentBrowser {
   meter = new Meter();
+  #tabLines = [];
 
   constructor({ program, directory, browser, interactive }) {
     this.name = interactive ? 'agent-browser -i' : 'agent-browser';
@@ -44,6 +48,7 @@ export class AgentBrowser {
 
   async reset() {
     this.meter = new Meter();
+    this.#tabLines = [];
     await run(this.program, ['dialog', 'dismiss'], this.options);
     const { text } = await run(this.program, ['tab', 'list'], this.options);
     const ids = [...text.matchAll(/\b(t\d+)\b/g)].map((found) => found[1]);
@@ -83,7 +88,7 @@ export class AgentBrowser {
   /** Clicks with another button or at a point go through the mouse. */
   async _click({ ref, button, at, modifiers }) {
     if (modifiers) return { ok: false, text: 'agent-browser holds no keys during a click', tree: null };
-    if (!button && !at) return this.#call(['click', `@${ref}`]);
+    if (!button && !at) return this.#call(['click', name(ref)]);
     const box = await this.#box(ref);
     if (!box) return { ok: false, text: 'no box', tree: null };
     const [x, y] = at ? [box.x + at[0], box.y + at[1]] : [box.x + box.width / 2, box.y + box.height / 2];
@@ -93,7 +98,7 @@ export class AgentBrowser {
   }
 
   async _drag({ ref, to, by }) {
-    if (!by) return this.#call(['drag', `@${ref}`, `@${to}`]);
+    if (!by) return this.#call(['drag', name(ref), name(to)]);
     const box = await this.#box(ref);
     if (!box) return { ok: false, text: 'no box', tree: null };
     const [x, y] = [Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2)];
@@ -106,14 +111,14 @@ export class AgentBrowser {
   /** A container is scrolled by the wheel over it: `scroll` takes a selector, not a ref. */
   async _scroll({ ref }) {
     if (!ref) return this.#call(['scroll', 'down', '10000']);
-    await this.#call(['hover', `@${ref}`]);
+    await this.#call(['hover', name(ref)]);
     return this.#call(['mouse', 'wheel', '10000']);
   }
 
   async #box(ref) {
-    const { ok, text } = await this.#call(['get', 'box', `@${ref}`]);
+    const { ok, text } = await this.#call(['get', 'box', name(ref)]);
     if (!ok) return null;
-    const number = (name) => Number(new RegExp(`${name}["']?\\s*[:=]\\s*([\\d.-]+)`).exec(text)?.[1]);
+    const number = (key) => Number(new RegExp(`${key}["']?\\s*[:=]\\s*([\\d.-]+)`).exec(text)?.[1]);
     return { x: number('x'), y: number('y'), width: number('width'), height: number('height') };
   }
 
@@ -134,9 +139,15 @@ export class AgentBrowser {
     return this.#call(['clipboard', 'read']);
   }
 
+  textTarget(text) {
+    return `xpath=//*[normalize-space(text())="${text}"]`;
+  }
+
+  /** Selects a tab by its id in the list of tabs, which stays the same. */
   async selectTab(pattern) {
-    const { text } = await this.#call(['tab', 'list']);
-    const id = /\b(t\d+)\b/.exec(text.split('\n').find((line) => pattern.test(line)) ?? '')?.[1];
+    const known = () => this.#tabLines.find((line) => pattern.test(line));
+    if (!known()) this.#tabLines = (await this.#call(['tab', 'list'])).text.split('\n');
+    const id = /\b(t\d+)\b/.exec(known() ?? '')?.[1];
     return id ? this.#call(['tab', id]) : { ok: false, text: 'no such tab', tree: null };
   }
 }

@@ -46,6 +46,7 @@ export class PlaywrightMcp {
   name = 'playwright-mcp';
   meter = new Meter();
   #link = null;
+  #tabLines = [];
 
   constructor({ script, directory, browser }) {
     const args = ['--headless', '--isolated', '--no-sandbox', '--browser', 'chromium', '--executable-path', browser];
@@ -61,6 +62,7 @@ export class PlaywrightMcp {
   async reset() {
     this.meter = new Meter();
     this.#link = null;
+    this.#tabLines = [];
     await this.client.call('browser_handle_dialog', { accept: false });
     await this.client.call('browser_close', {});
     await this.client.call('browser_navigate', { url: 'about:blank' });
@@ -75,6 +77,8 @@ export class PlaywrightMcp {
     const { ok, text } = await this.client.call(tool, args);
     this.meter.count(`${tool} ${JSON.stringify(args)}`, text);
     this.#link = LINK.exec(text)?.[1] ?? null;
+    const tabLines = text.split('\n').filter((line) => /^- \d+:/.test(line));
+    if (tabLines.length > 0) this.#tabLines = tabLines;
     const inline = /```yaml\n([\s\S]*?)```/.exec(text)?.[1];
     return { ok, text, tree: inline === undefined ? null : readPlaywright(inline) };
   }
@@ -128,9 +132,15 @@ export class PlaywrightMcp {
     return this.#call('browser_evaluate', { function: '() => navigator.clipboard.readText()' });
   }
 
-  async selectTab(pattern, last) {
-    const find = (text) => /^- (\d+):/.exec(text.split('\n').find((line) => /^- \d+:/.test(line) && pattern.test(line)) ?? '')?.[1];
-    const index = find(last) ?? find((await this.#call('browser_tabs', { action: 'list' })).text);
+  textTarget(text) {
+    return `text="${text}"`;
+  }
+
+  /** Selects a tab by its index in the list that results with several tabs print. */
+  async selectTab(pattern) {
+    const known = () => this.#tabLines.find((line) => pattern.test(line));
+    if (!known()) await this.#call('browser_tabs', { action: 'list' });
+    const index = /^- (\d+):/.exec(known() ?? '')?.[1];
     if (index === undefined) return { ok: false, text: 'no such tab', tree: null };
     return this.#call('browser_tabs', { action: 'select', index: Number(index) });
   }

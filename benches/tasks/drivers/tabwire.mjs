@@ -25,11 +25,15 @@ const COMMANDS = {
 /** Actions without a change report. */
 const SILENT = new Set(['upload', 'back']);
 
+const TAB_ID = /\b\w+:\w+:\d+\b(?=\s|$)/;
+
 const modifiers = (a) => (a.modifiers ?? []).flatMap((key) => ['--modifier', key.toLowerCase()]);
 
 export class Tabwire {
   name = 'tabwire';
   meter = new Meter();
+  /** Printed lines that name a tab. */
+  #tabLines = [];
 
   constructor({ program, directory }) {
     this.program = program;
@@ -43,8 +47,9 @@ export class Tabwire {
 
   async reset() {
     this.meter = new Meter();
+    this.#tabLines = [];
     const { text } = await run(this.program, ['tabs-list'], this.options);
-    const ids = text.split('\n').map((line) => /(\S+:\d+)\s/.exec(line)?.[1]).filter(Boolean);
+    const ids = text.split('\n').map((line) => TAB_ID.exec(line)?.[0]).filter(Boolean);
     for (const id of ids.slice(1)) await run(this.program, ['tab-close', id], this.options);
     if (ids.length > 1) await run(this.program, ['tab-select', ids[0]], this.options);
     await run(this.program, ['dialog', 'dismiss'], this.options);
@@ -58,6 +63,7 @@ export class Tabwire {
   async #call(args, known) {
     const { code, text } = await run(this.program, args, this.options);
     this.meter.count(shown('tabwire', args), text);
+    this.#tabLines.push(...text.split('\n').filter((line) => TAB_ID.test(line)));
     const changed = /^(url|new tab|dialog)\b/m.test(text.split('<page')[0]);
     return { ok: code === 0, text, tree: readTabwire(text, known), isElsewhere: changed };
   }
@@ -94,14 +100,16 @@ export class Tabwire {
     return this.#call(['clipboard', 'read'], null);
   }
 
-  /** Selects the tab whose title or URL fits, by the id in the last output or in the list of tabs. */
+  textTarget(text) {
+    return `text="${text}"`;
+  }
+
+  /** Selects the tab that the last result reports as new, else one whose line in an earlier output fits, else from the list. */
   async selectTab(pattern, last) {
-    const id = tabId(last, pattern) ?? tabId((await this.#call(['tabs-list'], null)).text, pattern);
+    const known = () => this.#tabLines.findLast((line) => pattern.test(line));
+    const reported = /^new tab: (\S+)/m.exec(last)?.[1];
+    if (!reported && !known()) await this.#call(['tabs-list'], null);
+    const id = reported ?? TAB_ID.exec(known() ?? '')?.[0];
     return id ? this.#call(['tab-select', '--snapshot', id], null) : { ok: false, text: 'no such tab', tree: null };
   }
-}
-
-function tabId(text, pattern) {
-  const line = text.split('\n').find((each) => /\S+:\d+\s/.test(each) && pattern.test(each));
-  return line ? /(\w+:\w+:\d+)/.exec(line)?.[1] : null;
 }

@@ -47,7 +47,10 @@ export const TASKS = {
 
   async tooltip(agent) {
     await agent.hover({ role: ['clickable', 'generic', 'listitem'], name: 'beta' }, { look: true });
-    const [address] = await agent.read(/10\.0\.1\.\d+/);
+    const [seen] = await agent.tryRead(/10\.0\.1\.\d+/);
+    // The tooltip comes a moment after the pointer.
+    if (!seen) await agent.waitsFor('Address 10');
+    const [address] = await agent.read(/10\.0\.1\.\d+/, { fresh: true });
     await agent.fill({ role: 'textbox', name: 'Address of beta' }, address);
     await agent.click({ role: 'button', name: 'Save' });
   },

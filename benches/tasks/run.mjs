@@ -91,14 +91,18 @@ async function main() {
   const server = await PageServer.start();
   const drivers = await findDrivers();
   const results = [];
+  const running = new Set();
   const stopAll = async () => {
-    for (const driver of drivers) await driver.stop().catch(() => {});
+    for (const driver of running) await driver.stop().catch(() => {});
     for (const driver of drivers) await rm(driver.directory, { recursive: true, force: true }).catch(() => {});
     server.stop();
   };
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopAll().then(() => process.exit(1)));
+  // A reader that stops early, such as `head`, must not keep the tools from being ended.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stopAll().then(() => process.exit(1)));
   try {
     for (const driver of drivers) {
+      running.add(driver);
       await driver.start();
       for (const task of tasks) {
         const result = await runTask(task, driver, server);
@@ -107,6 +111,7 @@ async function main() {
         if (values.transcripts || (!result.solved && !values.json)) process.stderr.write(`${result.transcript.join('\n')}\n`);
       }
       await driver.stop();
+      running.delete(driver);
     }
   } finally {
     await stopAll();

@@ -59,14 +59,18 @@ export class Agent {
     }
     const word = query.near ?? query.name;
     const searched = typeof word === 'string' && await this.#driver.search(word, this.#seen);
-    return (searched?.tree && match(searched.tree, query)) || this.#byText(query);
+    return (searched?.tree && match(searched.tree, query)) || this.#byText(query, searched?.tree || this.#tree);
   }
 
   /** A text that is printed without a ref: the tool can be given the text itself, as the snapshot shows it. */
-  #byText({ name, near, text = true }) {
-    if (!text || typeof name !== 'string' || near !== undefined || !this.#tree) return null;
-    const isPrinted = [...this.#tree.walk()].some((entry) => !entry.ref && entry.name.trim() === name);
-    if (!isPrinted) return null;
+  #byText({ name, near, text = true }, tree) {
+    if (!text || typeof name !== 'string' || near !== undefined || !tree) return null;
+    const isPrinted = [...tree.walk()].some((entry) => !entry.ref && entry.name.trim() === name);
+    return isPrinted ? this.text(name) : null;
+  }
+
+  /** A target by its text, for an element that no ref means. */
+  text(name) {
     this.textTargets += 1;
     return { ref: this.#driver.textTarget(name), role: 'text', name };
   }
@@ -111,7 +115,9 @@ export class Agent {
   /** Whether a text is printed of the page of now. */
   async has(text) {
     await this.look();
-    return this.#last.includes(text) || Boolean(this.#tree?.text.includes(text));
+    if (this.#last.includes(text) || this.#tree?.text.includes(text)) return true;
+    const searched = await this.#driver.search(text, this.#seen);
+    return Boolean(searched?.tree?.text.includes(text));
   }
 
   /** Whether a text comes to the page. */

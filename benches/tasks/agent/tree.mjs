@@ -44,12 +44,15 @@ function fit(entry, query) {
   const sameRole = roles === null || roles.includes(entry.role);
   if (query.name === undefined) return sameRole ? 3 : 0;
   if (query.strict && !sameRole) return 0;
-  const bonus = sameRole ? 4 : 0;
-  if (query.name instanceof RegExp) return query.name.test(entry.name) || query.name.test(entry.text) ? 1 + bonus : 0;
+  if (query.name instanceof RegExp) {
+    if (!query.name.test(entry.name) && !query.name.test(entry.text)) return 0;
+    return sameRole ? 2 : 1;
+  }
   const wanted = tidy(query.name);
-  if (tidy(entry.name) === wanted) return 3 + bonus;
-  if (entry.text === wanted) return 2 + bonus;
-  return sameRole && entry.text.toLowerCase().includes(wanted.toLowerCase()) ? 1 + bonus : 0;
+  if (tidy(entry.name) === wanted) return sameRole ? 7 : 5;
+  if (entry.text === wanted) return sameRole ? 6 : 4;
+  const isShort = entry.text.length <= 3 * wanted.length + 20;
+  return sameRole && isShort && entry.text.toLowerCase().includes(wanted.toLowerCase()) ? 3 : 0;
 }
 
 /** Leaves out containers of other entries that fit as well: the inner one is meant. */
@@ -62,21 +65,26 @@ function innermost(entries) {
 }
 
 /** The size of the smallest part of the tree that holds both the entry and the text, and the place of the text in it. */
-function closeness(entry, near, order) {
+function closeness(entry, { near, before }, order) {
   for (let part = entry; part; part = part.parent) {
-    const hits = [...part.walk()].filter((other) => tidy(`${other.name} ${other.value ?? ''}`).includes(near));
+    const hits = [...part.walk()].filter((other) => tidy(`${other.name} ${other.value ?? ''}`).includes(tidy(near)));
     if (hits.length > 0) {
       const here = order.get(entry);
-      const gaps = hits.map((hit) => (order.get(hit) <= here ? here - order.get(hit) : 10_000 + order.get(hit) - here));
+      const distances = hits.map((hit) => (before ? order.get(hit) - here : here - order.get(hit)));
+      const gaps = distances.map((distance) => (distance >= 0 ? distance : 10_000 - distance));
       return { size: [...part.walk()].length, gap: Math.min(...gaps) };
     }
   }
   return null;
 }
 
-/** Entries in the order of their distance to a text. With `nth` they are those that follow the text, in reading order. */
-function nearest(entries, { near, nth }, order) {
-  const ranked = entries.map((entry) => ({ entry, rank: closeness(entry, tidy(near), order) })).filter(({ rank }) => rank);
+/**
+ * Entries in the order of their distance to a text, which they follow or, with `before`, precede. With `nth` they are
+ * those that follow the text, in reading order.
+ */
+function nearest(entries, query, order) {
+  const { nth } = query;
+  const ranked = entries.map((entry) => ({ entry, rank: closeness(entry, query, order) })).filter(({ rank }) => rank);
   ranked.sort((a, b) => a.rank.size - b.rank.size || a.rank.gap - b.rank.gap);
   if (nth === undefined) return ranked.map(({ entry }) => entry);
   const inside = ranked.filter(({ rank }) => rank.size === ranked[0].rank.size);

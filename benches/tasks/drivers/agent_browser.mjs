@@ -108,11 +108,8 @@ export class AgentBrowser {
     return this.#call(['mouse', 'up']);
   }
 
-  /** A container is scrolled by the wheel over it: `scroll` takes a selector, not a ref. */
-  async _scroll({ ref }) {
-    if (!ref) return this.#call(['scroll', 'down', '10000']);
-    await this.#call(['hover', name(ref)]);
-    return this.#call(['mouse', 'wheel', '10000']);
+  _scroll({ ref }) {
+    return this.#call(['scroll', 'down', '10000', ...(ref ? ['--selector', name(ref)] : [])]);
   }
 
   async #box(ref) {
@@ -140,7 +137,7 @@ export class AgentBrowser {
   }
 
   textTarget(text) {
-    return `xpath=//*[normalize-space(text())="${text}"]`;
+    return `xpath=//*[normalize-space(text())="${text}" or @aria-label="${text}"]`;
   }
 
   /** Selects a tab by its id in the list of tabs, which stays the same. */

@@ -31,7 +31,7 @@ export const TASKS = {
   async todo(agent) {
     await agent.fill({ role: 'textbox', name: 'What needs to be done?' }, 'Buy bread');
     await agent.press('Enter');
-    await agent.check({ role: 'checkbox', near: 'Pay rent' });
+    await agent.click({ role: 'checkbox', near: 'Pay rent', before: true });
     await agent.click({ role: BUTTON, name: 'Clear completed' });
   },
 

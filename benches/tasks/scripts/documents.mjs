@@ -4,7 +4,12 @@ import { BUTTON, LINK } from './roles.mjs';
 
 export const TASKS = {
   async editor(agent) {
-    await agent.fill({ role: ['textbox', 'generic'], name: 'Letter text' }, 'Dear Ben, see you soon');
+    await agent.fill({ role: ['textbox', 'generic'], name: 'Letter text' }, 'Dear Ben, see you soon', { look: true });
+    if (await agent.has('Dear Tom')) {
+      // The old text is still there: it is selected and typed over.
+      await agent.press('Control+a');
+      await agent.type(null, 'Dear Ben, see you soon');
+    }
     await agent.press('Control+a');
     await agent.click({ role: 'button', name: 'B' });
     await agent.click({ role: BUTTON, name: 'Send' });

@@ -31,8 +31,8 @@ export const TASKS = {
   },
 
   async select_rows(agent) {
-    await agent.check({ role: 'checkbox', near: 'draft.doc' });
-    await agent.check({ role: 'checkbox', near: 'old-budget.xls' });
+    await agent.check({ role: 'checkbox', near: 'draft.doc', before: true });
+    await agent.check({ role: 'checkbox', near: 'old-budget.xls', before: true });
     await agent.click({ role: BUTTON, name: 'Delete selected' });
   },
 
@@ -54,5 +54,6 @@ async function openItem(agent, name, expected) {
   if (await agent.has(expected)) return;
   const inner = ['clickable', 'generic', 'StaticText', 'text'];
   const named = await agent.maybe({ role: inner, name, strict: true });
-  await agent.click(named ?? { role: inner, near: name, only: isNameless, nth: 1 }, { look: true });
+  const nameless = named ?? await agent.maybe({ role: inner, near: name, only: isNameless, nth: 1 });
+  await agent.click(nameless ?? agent.text(name), { look: true });
 }

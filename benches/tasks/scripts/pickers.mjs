@@ -23,10 +23,10 @@ export const TASKS = {
 
   async native_date(agent) {
     // agent-browser prints a date as three number fields: the keys of the date go into the first.
-    const day = await agent.maybe({ role: FIELD, name: 'Day', strict: true, only: isWhole });
+    const day = await agent.maybe({ role: FIELD, name: 'Day', strict: true, text: false, only: isWhole });
     if (day) await agent.fill(day, '2031-08-09');
     else await agent.press([...'08092031'], { on: { role: FIELD, name: /^Month/ } });
-    const time = await agent.maybe({ role: FIELD, name: 'Time', strict: true, only: isWhole });
+    const time = await agent.maybe({ role: FIELD, name: 'Time', strict: true, text: false, only: isWhole });
     if (time) await agent.fill(time, '14:30');
     else await agent.press([...'0230p'], { on: { role: FIELD, name: /^Hours/ } });
     await agent.click({ role: BUTTON, name: 'Confirm' });

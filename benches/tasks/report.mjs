@@ -17,7 +17,10 @@ export function printTable(results, print) {
     const both = tasks.filter((task) => find(task, tools[0]).solved && find(task, other).solved);
     const total = (tool, key) => both.reduce((all, task) => all + find(task, tool)[key], 0);
     const percent = (key) => `${((total(tools[0], key) / total(other, key) - 1) * 100).toFixed(1)} %`;
-    print(`${tools[0]} beside ${other}, ${both.length} tasks that both solve: calls ${percent('calls')}, bytes ${percent('bytes')}`);
+    // One long page can dominate the sum, so the median of the tasks is printed too.
+    const ratios = both.map((task) => find(task, tools[0]).bytes / find(task, other).bytes).sort((a, b) => a - b);
+    const median = `${((ratios[Math.floor(ratios.length / 2)] - 1) * 100).toFixed(1)} %`;
+    print(`${tools[0]} beside ${other}, ${both.length} tasks that both solve: calls ${percent('calls')}, bytes ${percent('bytes')}, bytes of the median task ${median}`);
   }
 }
 

@@ -39,7 +39,7 @@ export class Agent {
     return result;
   }
 
-  /** Makes sure that the known tree is the page of now; `whole` asks for all of it again. */
+  /** Makes sure that the known tree is the page of now; `whole` takes all of it again. */
   async look({ whole = false } = {}) {
     if (whole || this.#isStale || !this.#tree) this.#take(await this.#driver.look(whole ? null : this.#tree));
     return this.#tree ?? new Entry('page');

@@ -25,6 +25,7 @@ const COMMANDS = {
 /** Actions without a change report. */
 const SILENT = new Set(['upload', 'back']);
 
+const URL_LINE = /^(?:url: |<page [0-9a-f]+> |\S+:\d+ +)(http[^\s#]+)/m;
 const TAB_ID = /\b\w+:\w+:\d+\b(?=\s|$)/;
 
 const modifiers = (a) => (a.modifiers ?? []).flatMap((key) => ['--modifier', key.toLowerCase()]);
@@ -34,6 +35,8 @@ export class Tabwire {
   meter = new Meter();
   /** Printed lines that name a tab. */
   #tabLines = [];
+  /** The URL that was printed last, without its fragment. */
+  #url = '';
 
   constructor({ program, directory }) {
     this.program = program;
@@ -64,8 +67,11 @@ export class Tabwire {
     const { code, text } = await run(this.program, args, this.options);
     this.meter.count(shown('tabwire', args), text);
     this.#tabLines.push(...text.split('\n').filter((line) => TAB_ID.test(line)));
-    const changed = /^(url|new tab|dialog)\b/m.test(text.split('<page')[0]);
-    return { ok: code === 0, text, tree: readTabwire(text, known), isElsewhere: changed };
+    // A URL that differs only in its fragment is the same document: refs stay.
+    const url = URL_LINE.exec(text)?.[1] ?? this.#url;
+    const isElsewhere = url !== this.#url;
+    this.#url = url;
+    return { ok: code === 0, text, tree: readTabwire(text, known), isElsewhere };
   }
 
   open(url) {

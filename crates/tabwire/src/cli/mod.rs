@@ -251,10 +251,10 @@ pub(crate) enum Command {
         #[arg(value_name = "ORIGIN")]
         site: String,
     },
-    /// List or revoke grants and denials.
+    /// List grants and denials (default), or revoke one.
     Grants {
         #[command(subcommand)]
-        command: GrantsCommand,
+        command: Option<GrantsCommand>,
     },
     /// Show the policy, or check what it decides.
     Policy {

@@ -204,7 +204,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Profile { command } => profile::run(context, &command),
         Command::Allow(options) => policy::allow(context, &options),
         Command::Deny { site } => policy::deny(context, &site),
-        Command::Grants { command } => policy::grants(context, &command),
+        Command::Grants { command } => policy::grants(context, command.as_ref()),
         Command::Policy { command } => policy::policy(context, &command),
         Command::Approvals { command } => approvals::run(context, command.as_ref()),
         Command::Config { command } => config::run(context, command),

@@ -82,8 +82,8 @@ pub(super) fn deny(context: &Context<'_>, site: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn grants(context: &Context<'_>, command: &GrantsCommand) -> Result<(), Failure> {
-    match command {
+pub(super) fn grants(context: &Context<'_>, command: Option<&GrantsCommand>) -> Result<(), Failure> {
+    match command.unwrap_or(&GrantsCommand::List) {
         GrantsCommand::List => {
             let response = request_policy(context, "grants", json!({}), TIMEOUT)?;
             context.printer.result(&response, || entries_text(&response["entries"]));

@@ -26,6 +26,11 @@ pub enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<Value>,
     },
+    /// Reads how an action is used: `tabwire scroll --help` on a terminal, the tool's schema for an MCP client.
+    Usage {
+        /// The action's name: `scroll`.
+        usage: String,
+    },
     /// Runs a command that only the user runs, the same for every front end: `tabwire doctor --fix`.
     Command {
         /// The whole command line.
@@ -49,8 +54,14 @@ impl Step {
                 Self::Action { action, arguments }
             }
             Self::Argument { argument, .. } => Self::Argument { argument, value: Some(value.into()) },
-            Self::Command { .. } => self,
+            Self::Command { .. } | Self::Usage { .. } => self,
         }
+    }
+
+    /// Reads how an action is used.
+    #[must_use]
+    pub fn usage(action: &str) -> Self {
+        Self::Usage { usage: action.to_owned() }
     }
 
     /// Sets an argument of the call that failed.
@@ -80,6 +91,7 @@ impl Step {
                 format!("`tabwire {}{flags}`", action.replace('_', "-"))
             }
             Self::Argument { argument, value } => flag(argument, value.as_ref()),
+            Self::Usage { usage } => format!("`tabwire {} --help`", usage.replace('_', "-")),
             Self::Command { command } => format!("`{command}`"),
         }
     }
@@ -87,17 +99,39 @@ impl Step {
     /// The step as a tool call or parameter.
     fn for_mcp(&self) -> String {
         match self {
-            Self::Action { action, arguments } if arguments.is_empty() => format!("`{action}`"),
             Self::Action { action, arguments } => {
                 let named: Vec<String> =
-                    arguments.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-                format!("`{action}` with {}", named.join(", "))
+                    arguments.iter().map(|(name, value)| tool_argument(name, Some(value))).collect();
+                if named.is_empty() {
+                    format!("`{}`", tool_name(action))
+                } else {
+                    format!("`{}` {{{}}}", tool_name(action), named.join(", "))
+                }
             }
-            Self::Argument { argument, value: None } => format!("`{argument}`"),
-            Self::Argument { argument, value: Some(value) } => format!("`{argument}: {value}`"),
+            Self::Argument { argument, value } => format!("`{}`", tool_argument(argument, value.as_ref())),
+            Self::Usage { usage } => format!("the schema of the tool `{}`", tool_name(usage)),
             Self::Command { command } => format!("`{command}`"),
         }
     }
+}
+
+/// The name of the tool of an action. There is no tool `open`: the first call opens a browser.
+fn tool_name(action: &str) -> &str {
+    if action == "open" { "navigate" } else { action }
+}
+
+/// A parameter as an argument of a tool. Tools name an element by `ref` or `selector`.
+fn tool_argument(name: &str, value: Option<&Value>) -> String {
+    let is_ref = |text: &str| {
+        text.strip_prefix('e')
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let name = match (name, value) {
+        ("target" | "element", Some(Value::String(text))) if is_ref(text) => "ref",
+        ("target" | "element", _) => "selector",
+        (name, _) => name,
+    };
+    value.map_or_else(|| name.to_owned(), |value| format!("{name}: {value}"))
 }
 
 /// Parameters that are positional arguments on the command line, in every action that has them.
@@ -157,6 +191,7 @@ impl Remedy {
                     value.iter_mut().for_each(|value| change_string(value, &change));
                 }
                 Step::Command { command } => *command = change(command),
+                Step::Usage { .. } => {}
             }
         }
         self
@@ -216,7 +251,30 @@ mod tests {
         );
         assert_eq!(
             remedy.for_mcp(),
-            "Run `wait_for` with load: true, or raise `max_bytes: 4096`; `tabwire doctor --fix` checks the machine."
+            "Run `wait_for` {load: true}, or raise `max_bytes: 4096`; `tabwire doctor --fix` checks the machine."
+        );
+    }
+
+    #[test]
+    fn tools_are_named_in_the_words_of_their_schemas() {
+        let remedy = Remedy::new(
+            "{}, {}, {}, {}; see {}.",
+            [
+                Step::action("open"),
+                Step::action("click").with("target", "e4"),
+                Step::action("click").with("target", "#pay"),
+                Step::argument("target"),
+                Step::usage("wait_for"),
+            ],
+        );
+        assert_eq!(
+            remedy.for_mcp(),
+            "`navigate`, `click` {ref: \"e4\"}, `click` {selector: \"#pay\"}, `selector`; see the schema of the tool `wait_for`."
+        );
+        assert!(
+            remedy.for_terminal().ends_with("see `tabwire wait-for --help`."),
+            "{}",
+            remedy.for_terminal()
         );
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Only web pages are opened and read. The policy, which decides about sites, is checked elsewhere.
 
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use url::Url;
 
 /// Schemes of URLs that can be opened.
@@ -46,7 +46,10 @@ pub fn checked_url(text: &str) -> Result<String, Failure> {
     }
     if has_user(&url) || inner.as_ref().is_some_and(has_user) {
         return Err(bad("it contains a user name or password, which looks like a host").with_remedy(
-            "Leave out the part before the `@`; use `tabwire http-auth` for sites that require a password.",
+            Remedy::new(
+                "Leave out the part before the `@`; use {} for sites that require a password.",
+                [Step::action("http_auth")],
+            ),
         ));
     }
     Ok(url.into())

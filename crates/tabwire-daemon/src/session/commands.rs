@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tabwire_api::api::{ActionRequest, ActionResponse, SessionStatus};
-use tabwire_api::{ErrorCode, Failure, SessionKey, TabId};
+use tabwire_api::{ErrorCode, Failure, Remedy, SessionKey, Step, TabId};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{ContextSet, SessionAction, SessionList, SessionRename, TabLease, TabRelease};
 
@@ -213,7 +213,7 @@ impl Daemon {
         let session = self.known(&request.key())?;
         let no_browser = || {
             Failure::new(ErrorCode::NoBackend, format!("Session {} has no browser.", session.key.name))
-                .with_remedy("Run `tabwire open URL` first.")
+                .with_remedy(Remedy::new("Run {} first.", [Step::action("open").with("url", "URL")]))
         };
         let live = session.find_live().await.ok_or_else(no_browser)?;
         let tabs = live.engine.list_tabs();

@@ -75,7 +75,7 @@ impl Remembered {
             None if is_relative(text) => {
                 let message = format!("`{text}` is relative, and the session has no base URL.");
                 Err(Failure::new(ErrorCode::BadArgs, message)
-                    .with_remedy("Give --base-url URL once, or a complete URL."))
+                    .with_remedy("Give a complete URL, or --base-url URL once."))
             }
             _ => Ok(text.to_owned()),
         }

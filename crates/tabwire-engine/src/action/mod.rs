@@ -438,8 +438,7 @@ fn read<A: DeserializeOwned + schemars::JsonSchema>(name: &str, params: &Value) 
         let schema = schemars::schema_for!(A).to_value();
         let names = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
         let names = names_hint(names.map(|(name, _)| name.as_str()));
-        let help = format!("tabwire {} --help", name.replace('_', "-"));
-        let remedy = Remedy::new(format!("{names} See {{}}."), [Step::command(help)]);
+        let remedy = Remedy::new(format!("{names} See {{}}."), [Step::usage(name)]);
         Failure::new(ErrorCode::BadArgs, format!("{whose}: {error}.")).with_remedy(remedy)
     })
 }

@@ -141,8 +141,7 @@ fn list(page: &Page, added: Option<u32>) -> RouteList {
 }
 
 fn bad(message: &str) -> Failure {
-    Failure::new(ErrorCode::BadArgs, message)
-        .with_remedy(Remedy::new("See {}.", [Step::command("tabwire route --help")]))
+    Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new("See {}.", [Step::usage("route")]))
 }
 
 impl Route {

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use tabwire_api::{BrowserContextId, ErrorCode, Failure, FrameId, TabId, TargetId};
+use tabwire_api::{BrowserContextId, ErrorCode, Failure, FrameId, Remedy, Step, TabId, TargetId};
 use tabwire_cdp::{
     CdpError, CdpSession, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource,
     TargetInfo, TargetRegistry, TaskGroup,
@@ -279,11 +279,11 @@ impl Browser {
         if !state.tab_ids.is_of_this_run(id) {
             let message = format!("Tab {id} belongs to a browser that is gone.");
             return Err(Failure::new(ErrorCode::StaleTab, message)
-                .with_remedy("Run `tabwire tabs` for the current ids."));
+                .with_remedy(Remedy::new("The current ids: {}.", [Step::action("tabs_list")])));
         }
         state.tab_ids.find(id).ok_or_else(|| {
             Failure::new(ErrorCode::TabNotFound, format!("There is no tab {id}; it may have been closed."))
-                .with_remedy("Run `tabwire tabs` to see the open ones.")
+                .with_remedy(Remedy::new("The open ones: {}.", [Step::action("tabs_list")]))
         })
     }
 
@@ -584,5 +584,5 @@ async fn mark_crashed(mut crashes: EventStream, state: Weak<Mutex<State>>) {
 
 fn no_tab() -> Failure {
     Failure::new(ErrorCode::TabNotFound, "The session has no open tab.")
-        .with_remedy("Run `tabwire open URL` to open one.")
+        .with_remedy(Remedy::new("{} opens one.", [Step::action("open").with("url", "URL")]))
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, FrameId};
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
 use tabwire_cdp::{CdpError, Deadline};
 
 use crate::cdp::MergedEvents;
@@ -102,7 +102,10 @@ impl<'a> Drag<'a> {
         let until = Deadline::at(self.deadline.instant().min(until));
         let event = self.intercepted.next(until).await.map_err(|_| {
             Failure::new(ErrorCode::Timeout, "The page started a drag that Chrome did not report.")
-                .with_remedy("Try again, or send single mouse events with `tabwire mouse`.")
+                .with_remedy(Remedy::new(
+                    "Try again, or send single mouse events with {}.",
+                    [Step::action("mouse")],
+                ))
         })?;
         Ok(event.to::<Intercepted>().map_err(CdpError::into_failure)?.data)
     }

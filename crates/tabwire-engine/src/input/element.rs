@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, FrameId};
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
 use tabwire_cdp::Deadline;
 use tabwire_policy::Capability;
 
@@ -226,7 +226,7 @@ impl Page {
             element.description()
         );
         Err(Failure::new(ErrorCode::RefExpired, message)
-            .with_remedy("Take a new `tabwire snapshot` and use its refs."))
+            .with_remedy(Remedy::new("Take a new {} and use its refs.", [Step::action("snapshot")])))
     }
 
     pub(crate) fn find_ref(&self, given: ElementRef) -> Result<ElementHandle, Failure> {
@@ -240,7 +240,8 @@ impl Page {
                 (ErrorCode::RefExpired, format!("No snapshot of this tab has a ref {given}."))
             }
         };
-        Err(Failure::new(code, message).with_remedy("Take a new `tabwire snapshot` and use its refs."))
+        Err(Failure::new(code, message)
+            .with_remedy(Remedy::new("Take a new {} and use its refs.", [Step::action("snapshot")])))
     }
 
     /// Converts an element's point and rectangle from frame to tab coordinates. With `is_hit`, also scrolls the frames

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, FrameId};
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_policy::Capability;
 
@@ -306,5 +306,8 @@ fn whole(length: f64) -> i64 {
 
 fn changing() -> Failure {
     Failure::new(ErrorCode::NotActionable, "The page's frames changed before the input was sent.")
-        .with_remedy("Nothing was sent. Take a new `tabwire snapshot` and try again.")
+        .with_remedy(Remedy::new(
+            "Nothing was sent. Take a new {} and try again.",
+            [Step::action("snapshot")],
+        ))
 }

@@ -9,7 +9,7 @@ pub(crate) mod user_agent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_cdp::{CdpError, Deadline};
 
 use crate::cdp::Setting;
@@ -219,7 +219,7 @@ fn why_refused(error: CdpError, setting: &Setting) -> Failure {
     }
     let what = setting.key.trim_start_matches("emulation:");
     Failure::new(ErrorCode::BadArgs, format!("The browser rejects the {what}: {message}."))
-        .with_remedy("Nothing was changed. Check the value; `tabwire emulate --help` has examples.")
+        .with_remedy(Remedy::new("Nothing was changed. Check the value; see {}.", [Step::usage("emulate")]))
 }
 
 /// Reads `390x844` or `390x844@3`.

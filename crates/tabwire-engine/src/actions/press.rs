@@ -20,11 +20,27 @@ use crate::settle::InputAction;
 pub(crate) struct Press {
     /// Keys as in KeyboardEvent.key, with modifiers before them: Enter, ArrowDown, a, Control+a, Shift+Tab.
     #[arg(required = true, allow_hyphen_values = true)]
+    #[serde(deserialize_with = "read_keys")]
     #[schemars(extend("x-carries" = "text", "x-secret" = "keys"))]
     keys: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
     target: OptionalTarget,
+}
+
+/// Keys as models and programs write them: ["Enter"], or "Enter" for one key or chord.
+fn read_keys<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum WrittenKeys {
+        One(String),
+        Many(Vec<String>),
+    }
+    match WrittenKeys::deserialize(deserializer) {
+        Ok(WrittenKeys::One(key)) => Ok(vec![key]),
+        Ok(WrittenKeys::Many(keys)) => Ok(keys),
+        Err(_) => Err(serde::de::Error::custom("expected a key such as \"Enter\", or a list of keys")),
+    }
 }
 
 impl Action for Press {

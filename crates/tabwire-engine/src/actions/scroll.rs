@@ -26,13 +26,48 @@ pub(crate) struct Scroll {
     target: OptionalTarget,
     /// How far, in pixels: X,Y. Up and left are negative.
     #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position, allow_hyphen_values = true, conflicts_with = "to")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "read_distance")]
+    #[schemars(with = "Option<String>", extend("x-carries" = "text"))]
     by: Option<(f64, f64)>,
     /// Where to: top, bottom, left, right, or a position X,Y.
     #[arg(long, value_name = "EDGE|X,Y")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "read_place")]
     #[schemars(extend("x-carries" = "text"))]
     to: Option<String>,
+}
+
+/// A distance or position as models and programs write it: "0,600" or [0, 600].
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WrittenPosition {
+    Text(String),
+    Pair((f64, f64)),
+}
+
+/// Reads a distance in both forms.
+fn read_distance<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<(f64, f64)>, D::Error> {
+    match read_written(deserializer)? {
+        Some(WrittenPosition::Text(text)) => {
+            crate::actions::parse_position(&text).map(Some).map_err(serde::de::Error::custom)
+        }
+        Some(WrittenPosition::Pair(pair)) => Ok(Some(pair)),
+        None => Ok(None),
+    }
+}
+
+/// Reads an edge, or a position in both forms.
+fn read_place<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(read_written(deserializer)?.map(|written| match written {
+        WrittenPosition::Text(text) => text,
+        WrittenPosition::Pair((x, y)) => format!("{x},{y}"),
+    }))
+}
+
+fn read_written<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<WrittenPosition>, D::Error> {
+    Option::<WrittenPosition>::deserialize(deserializer)
+        .map_err(|_| serde::de::Error::custom("expected a text such as 0,600 or a list such as [0, 600]"))
 }
 
 /// The result of scrolling.

@@ -13,13 +13,16 @@ const transport = kind === 'stdio'
 const client = new Client({ name: 'typescript-suite', version: '1.0.0' });
 await client.connect(transport);
 
-const { tools } = await client.listTools();
-assert.equal(tools.length, 28);
+const listed = await client.listTools();
+const { tools } = listed;
+assert.equal(tools.length, 29);
+assert.ok(JSON.stringify(listed).length <= 4 * 4000, 'the list has at most 4,000 tokens');
+assert.ok(tools.every((tool) => tool.outputSchema === undefined), 'results are text by default');
 
 const call = async (name, args, options) => {
   const result = await client.callTool({ name, arguments: args }, undefined, options);
   const text = result.content.filter((block) => block.type === 'text').map((block) => block.text).join('\n');
-  return { ...result, text: result.structuredContent ? JSON.stringify(result.structuredContent) : text };
+  return { ...result, text };
 };
 
 const opened = await call('navigate', { url: `http://a.localhost:${port}/form` });
@@ -32,6 +35,25 @@ assert.equal(failed.isError, true);
 assert.match(failed.text, /^BAD_ARGS: .*\nnext: /);
 const screenshot = await call('screenshot', {});
 assert.equal(screenshot.content.find((block) => block.type === 'image').mimeType, 'image/png');
+
+// The text holds the result, and the result is sent once.
+for (const [name, args, expected] of [
+  ['tabs_list', {}, /\/form/],
+  ['eval', { expression: '[6 * 7, "x"]' }, /42/],
+  ['extract_links', {}, /<page /],
+  ['press', { keys: 'Escape' }, /pressed Escape/],
+  ['scroll', { by: [0, 10] }, /scrolled/],
+  ['scroll', { by: '0,10' }, /scrolled/],
+  ['scroll', { to: [0, 0] }, /at 0,0/],
+  ['scroll', { to: '0,0' }, /at 0,0/],
+  ['status', {}, /upstream: [\s\S]*current_tab: [\s\S]*\/form/],
+]) {
+  const result = await call(name, args);
+  assert.ok(!result.isError && expected.test(result.text), `${name}: ${result.text}`);
+  assert.equal(result.structuredContent, undefined, name);
+}
+const wrong = await call('scroll', { by: 'far' });
+assert.match(wrong.text, /^BAD_ARGS: .*`by`.*\nnext: .*the schema of the tool `scroll`/);
 
 // Three calls at once: responses come in the order the calls end, progress is reported, and one call is
 // cancelled.

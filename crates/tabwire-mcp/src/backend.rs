@@ -81,6 +81,11 @@ pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
         0
     }
 
+    /// The state of the extension in the user's browser and the reason, if the session uses it.
+    fn extension_state(&self) -> BackendFuture<'_, Option<String>> {
+        Box::pin(async { None })
+    }
+
     /// The current activity of the session.
     fn progress(&self, request: &ActionRequest) -> Progress;
 

@@ -80,9 +80,9 @@ impl Connection {
         Self { extras, ..self }
     }
 
-    /// The tools as listed to a client with or without support for structured content.
-    pub(crate) fn listed_tools(&self, reads_structured: bool) -> Vec<Tool> {
-        self.tools.tools().iter().map(|tool| tool.listed(self.result_form, reads_structured)).collect()
+    /// The tools as listed to a client that shows structured content to its model, or to any other.
+    pub(crate) fn listed_tools(&self, shows_structured: bool) -> Vec<Tool> {
+        self.tools.tools().iter().map(|tool| tool.listed(self.result_form, shows_structured)).collect()
     }
 
     /// A digest of the list of tools, to detect a change.

@@ -20,13 +20,14 @@ use tabwire_engine::bounded_failure;
 use tokio::sync::broadcast;
 
 use crate::call::callable::Callable;
-use crate::call::progress::{call_with_progress, cancelled, connection_ended, reads_structured};
+use crate::call::progress::{call_with_progress, cancelled, connection_ended};
 use crate::call::rounds::has_rounds;
 use crate::call::too_many_calls;
 use crate::connection::Connection;
 use crate::extra_features::{Extras, ListChange};
 use crate::guide::{GUIDE, INSTRUCTIONS};
 use crate::http::HttpClients;
+use crate::known_clients::shows_structured;
 use crate::resources::{failure_data, resources, templates};
 
 /// The name of the one prompt.
@@ -131,7 +132,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.connection().listed_tools(reads_structured(&context));
+        let mut tools = self.connection().listed_tools(shows_structured(&context));
         tools.extend(self.extras().map(|extras| extras.tools()).into_iter().flatten());
         Ok(ListToolsResult::with_all_items(tools))
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::Full;
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tabwire_api::{ErrorCode, Failure};
@@ -78,7 +78,14 @@ impl HttpService {
 
     /// Handles a request.
     pub async fn handle(&self, request: Request<Full<Bytes>>) -> HttpResponse {
-        self.service.handle(request).await
+        let is_end = request.method() == Method::DELETE;
+        let mut response = self.service.handle(request).await;
+        // The SDK says 202 although the session has ended when it responds. No body follows: 204.
+        if is_end && response.status() == StatusCode::ACCEPTED {
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            *response.body_mut() = Full::new(Bytes::new()).boxed();
+        }
+        response
     }
 
     /// Ends every open stream.

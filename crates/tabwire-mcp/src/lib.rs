@@ -7,6 +7,7 @@ mod extra_features;
 mod guide;
 mod handler;
 mod http;
+mod known_clients;
 pub mod limits;
 mod resources;
 mod result;

@@ -197,8 +197,9 @@ fn capture_calls(client: &mut McpClient, site: &FixtureSite) {
     plant(client, site);
     client.text("fill", json!({"selector": "#password", "value": PASSWORD}));
     client.call("fill", json!({"selector": "#nothing", "value": PASSWORD}));
-    let requests = client.call("requests", json!({"all": true}));
-    let first = requests["structuredContent"]["requests"][0]["number"].clone();
+    let requests = client.text("requests", json!({"all": true}));
+    let number = |line: &str| line.split_whitespace().next()?.parse::<u64>().ok();
+    let first = requests.lines().find_map(number).expect("the number of a request");
     let output = client.text("request", json!({"number": first, "show_secrets": true}));
     assert!(output.contains(COOKIE), "`show_secrets` shows the cookie: {output}");
     client.text("capture", json!({"verb": "off"}));

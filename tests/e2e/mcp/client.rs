@@ -192,11 +192,8 @@ pub(crate) fn hello(version: &str) -> Value {
     json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test-client", "version": "1"}})
 }
 
-/// The part of a result that a model reads: structured content if present, else the text.
+/// The text of a result, which every client shows to its model.
 pub(crate) fn text_of(result: &Value) -> String {
-    if let Some(data) = result.get("structuredContent") {
-        return data.to_string();
-    }
     let blocks = result["content"].as_array().cloned().unwrap_or_default();
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
     texts.collect::<Vec<_>>().join("\n")

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tabwire_engine::{ACTIONS, Definition, Effect};
 
-use crate::mcp::client::McpClient;
+use crate::mcp::client::{McpClient, text_of};
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
@@ -66,7 +66,7 @@ fn a_tab_lease_excludes_other_mcp_clients() {
     let lease = |client: &mut McpClient, verb: &str| -> Value {
         let result = client.call("tab_lease", json!({"verb": verb, "tab": tab}));
         assert_ne!(result["isError"], true, "{verb}: {result}");
-        result["structuredContent"].clone()
+        serde_json::from_str(&text_of(&result)).expect("JSON")
     };
     assert_eq!(lease(&mut one, "take")["tab"], tab.as_str());
     assert_eq!(lease(&mut other, "list")["leases"][0]["tab"], tab.as_str());

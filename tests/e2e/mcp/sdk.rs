@@ -35,7 +35,7 @@ fn the_rust_sdk_is_served_in_both_lifecycles() {
             let mut process = command.stdin(Stdio::piped()).spawn().expect("the binary starts");
             let ends = (process.stdout.take().expect("piped"), process.stdin.take().expect("piped"));
             let client = ().serve_with_lifecycle(ends, lifecycle.clone()).await.expect("greeted");
-            assert_eq!(client.list_all_tools().await.expect("tools").len(), 28, "{lifecycle:?}");
+            assert_eq!(client.list_all_tools().await.expect("tools").len(), 29, "{lifecycle:?}");
             let call = |name: &'static str, arguments: Value| {
                 let arguments = arguments.as_object().cloned().expect("an object");
                 client.call_tool(CallToolRequestParams::new(name).with_arguments(arguments))

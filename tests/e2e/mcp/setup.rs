@@ -35,12 +35,8 @@ fn each_client_gets_one_entry_and_loses_nothing() {
         world.run(&install).succeeded();
         let after = fs::read_to_string(&file).expect("there");
         let read: Value = serde_json::from_str(&after).expect("JSON");
-        // Only clients that are known to show structured content get it.
-        let expected = if ["claude-code", "cursor"].contains(&client) {
-            json!(["mcp", "--tools", "network"])
-        } else {
-            json!(["mcp", "--answers", "text", "--tools", "network"])
-        };
+        // No client needs an option to show results: text is the default.
+        let expected = json!(["mcp", "--tools", "network"]);
         assert_eq!(read[group]["tabwire"]["args"], expected, "{client}: {after}");
         assert!(
             after.contains("\t\"mine\" : 1.50") && read[group]["other"]["command"] == "x",
@@ -81,7 +77,11 @@ fn unknown_settings_are_kept_and_mcp_doctor_acts_as_a_client() {
     let text = fs::read_to_string(&codex).expect("there");
     assert!(text.starts_with("# mine\nmodel = \"x\"\n") && text.contains("[mcp_servers.tabwire]"), "{text}");
     let output = world.json(&["mcp", "doctor", "--client", "codex"]);
-    assert_eq!((&output["tools"], &output["protocol"]), (&json!(28), &json!("2025-11-25")), "{output}");
+    assert_eq!((&output["tools"], &output["protocol"]), (&json!(29), &json!("2025-11-25")), "{output}");
+    // Without a browser no tool that needs a page works.
+    let blind = World::new().with("TABWIRE_BROWSER", "/nowhere/chrome");
+    let failed = blind.run(&["--json", "mcp", "doctor"]);
+    assert_eq!(failed.failure(), ("BROWSER_NOT_FOUND".to_owned(), 1), "{failed:?}");
     fs::write(&codex, "[mcp_servers.tabwire]\ncommand = \"/nowhere/tabwire\"\nargs = [\"mcp\"]\n")
         .expect("written");
     let broken = world.run(&["--json", "mcp", "doctor", "--client", "codex"]);

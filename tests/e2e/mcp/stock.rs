@@ -124,6 +124,29 @@ fn the_typescript_sdk_is_served_over_stdio_and_http() {
     endpoint.close();
 }
 
+/// Runs a suite of `tests/mcp/python` against `tabwire mcp`.
+fn run_python(suite: &str) {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let folder = folder().join("python");
+    let python = folder.join(".venv/bin/python");
+    assert!(python.is_file(), "tests/mcp/python/.venv is missing: run `cargo xtask setup`");
+    let port = site.port().to_string();
+    let arguments = [suite, &port, TABWIRE, "mcp", "--policy", "open"];
+    let mut command = world.command(python, &arguments);
+    let outcome = wait(command.current_dir(folder).spawn().expect("python starts"), &arguments).succeeded();
+    assert_eq!(outcome.text(), r#"{"passed": true}"#);
+}
+
+#[test]
+fn p2_models_of_langchain_get_the_text_of_results() {
+    run_python("langchain_suite.py");
+}
+
+#[test]
+fn p2_models_of_openai_agents_get_the_text_of_results() {
+    run_python("openai_agents_suite.py");
+}
+
 #[test]
 fn the_inspector_lists_and_calls() {
     let world = World::new();
@@ -135,7 +158,7 @@ fn the_inspector_lists_and_calls() {
         run_node(&world, &[&start, more].concat()).succeeded().json()
     };
     let tools = ask(&["--method", "tools/list"]);
-    assert_eq!(tools["tools"].as_array().map(Vec::len), Some(28), "{tools}");
+    assert_eq!(tools["tools"].as_array().map(Vec::len), Some(29), "{tools}");
     let status = ask(&["--method", "tools/call", "--tool-name", "status"]);
     assert!(
         status["content"][0]["text"].as_str().is_some_and(|text| text.contains("No browser is running")),

@@ -11,12 +11,12 @@ pub const MCP_UPGRADE: &str = "tabwire-mcp";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResultForm {
-    /// Structured content for tools with data, text for all others. Only text for clients without structured content.
-    #[default]
+    /// Text, and for clients that are known to show structured content to their models, that too.
     Auto,
-    /// Text blocks, which every client shows to its model.
+    /// Text, which every client shows to its model.
+    #[default]
     Text,
-    /// Structured content with a schema, for programs.
+    /// Structured content with a schema, and the same JSON as text, for programs.
     Data,
 }
 

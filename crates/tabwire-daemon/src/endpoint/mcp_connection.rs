@@ -191,6 +191,17 @@ impl Backend for McpConnection {
         })
     }
 
+    fn extension_state(&self) -> BackendFuture<'_, Option<String>> {
+        Box::pin(async move {
+            let (options, defaults) = (&self.template.options, &self.template.defaults);
+            let given = if options.cdp.is_some() { options } else { defaults };
+            if given.extension().is_none() && !given.is_auto() {
+                return None;
+            }
+            Some(self.daemon.extensions.state_text(given.extension().flatten()).await)
+        })
+    }
+
     fn progress(&self, request: &ActionRequest) -> Progress {
         self.daemon.sessions.progress_of(&request.key())
     }

@@ -174,6 +174,26 @@ impl ExtensionRegistry {
         all.iter().zip(facts).map(describe).collect()
     }
 
+    /// The state of one browser's extension and the reason, for a model.
+    pub(crate) async fn state_text(&self, name: Option<&str>) -> String {
+        let browser = match self.find(name) {
+            Ok(Some(browser)) => browser,
+            Ok(None) => return explained("not connected", &not_connected(name)),
+            Err(failure) => return explained("not chosen", &failure),
+        };
+        match browser.facts().await {
+            None => "not connected: the browser was closed a moment ago".to_owned(),
+            Some(facts) if facts.paused => {
+                "paused: the user has paused everything in the extension's popup; only the user can resume"
+                    .to_owned()
+            }
+            Some(facts) => {
+                let state = if facts.awake { "connected" } else { "asleep until the next call" };
+                format!("{state}: {}, {} of the user's tabs shared", browser.product, facts.tabs)
+            }
+        }
+    }
+
     /// Disconnects all browsers. To connect again they need the new key.
     pub(crate) async fn dismiss_all(&self) -> usize {
         let all: Vec<ExtensionBrowser> = std::mem::take(&mut *self.browsers()).into_values().collect();
@@ -183,6 +203,11 @@ impl ExtensionRegistry {
         }
         all.len()
     }
+}
+
+fn explained(state: &str, failure: &Failure) -> String {
+    let remedy = failure.remedy.as_ref().map(Remedy::for_mcp).unwrap_or_default();
+    format!("{state}: {} {remedy}", failure.message)
 }
 
 fn several(browsers: &[ExtensionBrowser]) -> Failure {

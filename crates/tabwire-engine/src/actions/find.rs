@@ -47,7 +47,7 @@ impl Action for Find {
         Example::new("tabwire find 'total'", "Find `total` on the page, with refs.").in_skill(),
         Example::new("tabwire find -e 'order \\d+'", "Search with a regular expression."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input).returning(ToolResult::Text);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
     type Output = FindResult;
 
     fn needs(&self) -> Needs {

@@ -4,6 +4,7 @@ pub(crate) mod approval;
 pub(crate) mod callable;
 pub(crate) mod progress;
 pub(crate) mod rounds;
+mod status;
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use tabwire_engine::{Definition, ToolResult};
 
 use crate::connection::Connection;
 use crate::limits::{CALLS_AT_ONCE, IMAGE_BYTES};
-use crate::result::{ResultText, error_result, image_result, part_result, structured_result};
+use crate::result::{ResultText, error_result, harmless_data, image_result, part_result, structured_result};
 use crate::tools::arguments::CallArguments;
 use crate::tools::{LEASE_VERBS, OfferedTool, ToolKind};
 
@@ -87,7 +88,7 @@ impl Connection {
     }
 
     /// A response as structured content. Truncated for models, not for programs.
-    fn data_result(&self, response: &ActionResponse) -> CallToolResult {
+    pub(super) fn data_result(&self, response: &ActionResponse) -> CallToolResult {
         let truncated = (self.result_form == ResultForm::Auto).then(|| self.truncated_results());
         structured_result(response, truncated)
     }
@@ -110,27 +111,6 @@ impl Connection {
         Ok(image_result(response, bytes.as_deref(), is_data))
     }
 
-    async fn call_status(&self, is_data: bool) -> Result<CallToolResult, Failure> {
-        let request = ActionRequest { params: json!({}), text: false, ..self.backend.request() };
-        let response = self.backend.act("session_status", request).await?;
-        if is_data {
-            return Ok(self.data_result(&response));
-        }
-        if response.result.get("active").and_then(Value::as_bool) != Some(true) {
-            let text = "No browser is running; the first tool that needs one starts it.";
-            return Ok(CallToolResult::success(vec![ContentBlock::text(text)]));
-        }
-        let lines =
-            ["name", "state", "tabs", "browser_version", "headed", "isolation", "policy", "crashed_tabs"];
-        let status_lines = lines.into_iter().filter_map(|name| {
-            let value = response.result.get(name).filter(|value| **value != json!([]))?;
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            Some(format!("{name}: {value}"))
-        });
-        let text = status_lines.collect::<Vec<_>>().join("\n");
-        Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
-    }
-
     async fn call_lease(&self, arguments: CallArguments, is_data: bool) -> Result<CallToolResult, Failure> {
         let verb = arguments.params.get("verb").and_then(Value::as_str).unwrap_or_default();
         let found = LEASE_VERBS.iter().find(|(known, _)| *known == verb);
@@ -146,7 +126,7 @@ impl Connection {
         if is_data {
             return Ok(self.data_result(&response));
         }
-        Ok(CallToolResult::success(vec![ContentBlock::text(response.result.to_string())]))
+        Ok(CallToolResult::success(vec![ContentBlock::text(harmless_data(&response.result).to_string())]))
     }
 
     fn call_more(&self, arguments: &CallArguments) -> Result<CallToolResult, Failure> {

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use rmcp::RoleServer;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, ProgressNotificationParam, ProtocolVersion,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData, ProgressNotificationParam};
 use rmcp::service::RequestContext;
 use tabwire_api::{ErrorCode, Failure, Progress, Remedy, Step};
 use tokio::time::{Instant, interval_at};
@@ -17,6 +15,7 @@ use crate::call::approval::{ask_client, can_elicit};
 use crate::call::callable::Callable;
 use crate::call::rounds::{call_in_rounds, has_rounds};
 use crate::connection::Connection;
+use crate::known_clients::shows_structured;
 use crate::limits::PROGRESS_EVERY;
 use crate::result::error_result;
 
@@ -64,20 +63,14 @@ pub(crate) async fn call_with_progress(
     }
 }
 
-/// Whether the client's protocol revision has structured content.
-pub(crate) fn reads_structured(context: &RequestContext<RoleServer>) -> bool {
-    let since = ProtocolVersion::V_2025_06_18;
-    context.protocol_version().is_some_and(|version| version.as_str() >= since.as_str())
-}
-
-/// Whether the result of this call is structured content.
+/// Whether the result of this call has structured content.
 pub(crate) fn returns_structured(
     connection: &Connection,
     called: &Callable,
     context: &RequestContext<RoleServer>,
 ) -> bool {
     match called {
-        Callable::Own(tool) => tool.returns_structured(connection.result_form, reads_structured(context)),
+        Callable::Own(tool) => tool.returns_structured(connection.result_form, shows_structured(context)),
         Callable::Besides(..) => false,
     }
 }

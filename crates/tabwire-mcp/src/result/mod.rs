@@ -81,11 +81,7 @@ fn notes(response: &ActionResponse) -> Vec<String> {
     lines.iter().map(|line| plain_line(&harmless(line.clone()), NOTE_CHARACTERS)).collect()
 }
 
-/// The text block beside structured content, for clients that do not show structured content.
-const BESIDE_DATA: &str = "The result is in the structured content. \
-    (If your client does not show it: `tabwire mcp --answers text`.)";
-
-/// A response as structured content, with a text block that refers to it.
+/// A response as structured content, and the same JSON as text: many clients show their models only the text.
 ///
 /// Truncates a result above the limit if `truncated` is given, which keeps the rest.
 pub(crate) fn structured_result(
@@ -105,7 +101,7 @@ pub(crate) fn structured_result(
         let notes: Vec<&str> = notes.iter().map(|note| note.trim_start_matches("note: ")).collect();
         members.insert("notes".to_owned(), json!(notes));
     }
-    let mut call_result = CallToolResult::success(vec![ContentBlock::text(BESIDE_DATA)]);
+    let mut call_result = CallToolResult::success(vec![ContentBlock::text(result.to_string())]);
     call_result.structured_content = Some(result);
     call_result
 }
@@ -120,7 +116,7 @@ fn defang(value: &mut Value) {
 }
 
 /// Page data made safe for a model: without invisible characters, and without links and images that a client fetches.
-fn harmless_data(value: &Value) -> Value {
+pub(crate) fn harmless_data(value: &Value) -> Value {
     let mut value = plain_value(value.clone());
     defang(&mut value);
     value

@@ -46,19 +46,19 @@ pub struct OfferedTool {
 }
 
 impl OfferedTool {
-    /// Whether its result is structured content, for a result form and a client with or without support for it.
-    pub(crate) const fn returns_structured(&self, form: ResultForm, reads_structured: bool) -> bool {
+    /// Whether its result has structured content, for a result form and a client that shows it to its model or not.
+    pub(crate) const fn returns_structured(&self, form: ResultForm, shows_structured: bool) -> bool {
         match form {
-            ResultForm::Auto => matches!(self.result, ToolResult::Data) && reads_structured,
+            ResultForm::Auto => matches!(self.result, ToolResult::Data) && shows_structured,
             ResultForm::Text => false,
             ResultForm::Data => true,
         }
     }
 
     /// The tool as listed to such a client.
-    pub(crate) fn listed(&self, form: ResultForm, reads_structured: bool) -> Tool {
+    pub(crate) fn listed(&self, form: ResultForm, shows_structured: bool) -> Tool {
         let tool = self.tool.clone();
-        if !self.returns_structured(form, reads_structured) {
+        if !self.returns_structured(form, shows_structured) {
             return tool;
         }
         let mut output = Arc::clone(&self.output);
@@ -78,7 +78,7 @@ impl OfferedTool {
     /// The tool as JSON, as listed by default.
     #[must_use]
     pub fn json(&self) -> Value {
-        serde_json::to_value(self.listed(ResultForm::Auto, true)).unwrap_or(Value::Null)
+        serde_json::to_value(self.listed(ResultForm::Text, false)).unwrap_or(Value::Null)
     }
 }
 
@@ -161,10 +161,10 @@ fn annotations(action: &Definition, options: &ToolOptions) -> ToolAnnotations {
     let hints = match action.effect {
         Effect::Read if action.tab == TabUse::Lists => hints.read_only(true).open_world(false),
         Effect::Read => hints.read_only(true),
-        Effect::Navigate | Effect::Session => {
-            hints.read_only(false).destructive(action.tab == TabUse::Closes)
-        }
-        Effect::Act | Effect::Eval => hints.read_only(false).destructive(true),
+        // `destructiveHint` is true unless it is given: leaving it out saves tokens.
+        Effect::Navigate | Effect::Session if action.tab == TabUse::Closes => hints.read_only(false),
+        Effect::Navigate | Effect::Session => hints.read_only(false).destructive(false),
+        Effect::Act | Effect::Eval => hints.read_only(false),
         Effect::Files => hints.read_only(false).destructive(false),
     };
     if options.is_idempotent { hints.idempotent(true) } else { hints }
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn output_schema_is_listed_only_with_structured_results() {
         let find = |name: &str| offered_tools().iter().find(|tool| tool.name == name).expect("a tool");
-        for (name, form, reads_structured, expected) in [
+        for (name, form, shows_structured, expected) in [
             ("tabs_list", ResultForm::Auto, true, true),
             ("tabs_list", ResultForm::Auto, false, false),
             ("tabs_list", ResultForm::Text, true, false),
@@ -195,9 +195,9 @@ mod tests {
             ("click", ResultForm::Auto, true, false),
             ("click", ResultForm::Data, true, true),
         ] {
-            let listed = find(name).listed(form, reads_structured);
+            let listed = find(name).listed(form, shows_structured);
             assert_eq!(listed.output_schema.is_some(), expected, "{name} {form:?}");
-            assert_eq!(find(name).returns_structured(form, reads_structured), expected, "{name} {form:?}");
+            assert_eq!(find(name).returns_structured(form, shows_structured), expected, "{name} {form:?}");
         }
         let data: Vec<&str> = offered_tools()
             .iter()
@@ -228,7 +228,7 @@ mod tests {
                 "{name}: {listed:?} {:?}",
                 offered.plan.names()
             );
-            assert_eq!(tool.get("outputSchema").is_some(), offered.result == ToolResult::Data, "{name}");
+            assert!(tool.get("outputSchema").is_none(), "{name}");
             let text = tool.to_string();
             assert!(!text.contains("--") && !text.contains("$ref"), "{name} mentions flags: {text}");
         }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rmcp::ServiceExt;
-use rmcp::model::{CallToolRequestParams, CallToolResult};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::{RoleClient, RunningService};
+use rmcp::{ClientHandler, ServiceExt};
 use serde_json::{Value, json};
 use tabwire_api::api::{ActionRequest, ActionResponse, McpOpening, ResultForm};
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, Remedy, Step};
@@ -160,7 +160,7 @@ async fn start_with(
     (().serve(client).await.expect("greeted"), serving)
 }
 
-async fn eval(client: &RunningService<RoleClient, ()>, script: &str) -> CallToolResult {
+async fn eval<H: ClientHandler>(client: &RunningService<RoleClient, H>, script: &str) -> CallToolResult {
     let arguments = json!({"expression": script}).as_object().cloned().expect("an object");
     let call = client.call_tool(CallToolRequestParams::new("eval").with_arguments(arguments));
     tokio::time::timeout(Duration::from_secs(10), call).await.expect("in time").expect("no protocol error")
@@ -194,7 +194,7 @@ async fn a_failure_is_a_tool_result_whose_remedy_names_tools() {
     assert_eq!(failed.is_error, Some(true));
     assert_eq!(
         text(&failed),
-        "DIALOG_OPEN: A dialog is open.\nnext: Close it with `dialog` with answer: \"accept\"."
+        "DIALOG_OPEN: A dialog is open.\nnext: Close it with `dialog` {answer: \"accept\"}."
     );
     let shown = text(&eval(&client, "![x](https://evil.test/?q=1) <img src=x>").await);
     assert!(!shown.contains("](") && !shown.contains("<img") && shown.starts_with("<page "), "{shown}");
@@ -242,14 +242,65 @@ async fn calls_above_the_limit_are_refused_with_a_remedy() {
     assert_eq!(refused, 80 - tabwire_mcp::limits::CALLS_AT_ONCE);
 }
 
+/// A client with this name and version.
+#[derive(Clone)]
+struct Named(&'static str, &'static str);
+
+impl ClientHandler for Named {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new(self.0, self.1))
+    }
+}
+
+/// Starts a server for a named client.
+async fn start_named(
+    backend: &Arc<Scripted>,
+    form: ResultForm,
+    client: Named,
+) -> RunningService<RoleClient, Named> {
+    let opening = McpOpening { answers: form, resumed: true, ..McpOpening::default() };
+    let backend: Arc<dyn Backend> = Arc::<Scripted>::clone(backend);
+    let connection = Arc::new(Connection::new(backend, &opening).expect("the usual tools"));
+    let (near, server) = tokio::io::duplex(64 * 1024);
+    let (reader, writer) = tokio::io::split(server);
+    tokio::task::spawn(async move { serve(connection, reader, writer).await });
+    client.serve(near).await.expect("greeted")
+}
+
+#[tokio::test]
+async fn results_are_text_unless_the_client_shows_structured_content() {
+    let backend = Arc::new(Scripted::default());
+    for (form, client, is_structured) in [
+        (ResultForm::default(), Named("mcp", "1.30.0"), false),
+        (ResultForm::default(), Named("claude-code", "2.1.0"), false),
+        (ResultForm::Auto, Named("mcp", "1.30.0"), false),
+        (ResultForm::Auto, Named("claude-code", "2.0.0"), false),
+        (ResultForm::Auto, Named("claude-code", "2.1.0"), true),
+        (ResultForm::Data, Named("mcp", "1.30.0"), true),
+    ] {
+        let label = format!("{form:?} {} {}", client.0, client.1);
+        let client = start_named(&backend, form, client).await;
+        let tools = client.list_all_tools().await.expect("tools");
+        let listed = json!({"tools": tools}).to_string().len();
+        // Programs, which get schemas of all results, pay no tokens.
+        let is_for_model = form != ResultForm::Data;
+        assert!(!is_for_model || listed <= tabwire_mcp::limits::LIST_TOKENS * 4, "{label}: {listed} bytes");
+        let schemas = tools.iter().filter(|tool| tool.output_schema.is_some()).count();
+        assert_eq!(schemas > 0, is_structured, "{label}");
+        let arguments = json!({"expression": "payload"}).as_object().cloned().expect("an object");
+        let call = client.call_tool(CallToolRequestParams::new("eval").with_arguments(arguments));
+        let result = call.await.expect("no protocol error");
+        assert!(text(&result).contains("payload"), "{label}: the text holds the result: {}", text(&result));
+        assert!(text(&result).contains("new browser"), "{label}: and the notes: {}", text(&result));
+        assert_eq!(result.structured_content.is_some(), is_structured, "{label}");
+    }
+}
+
 #[tokio::test]
 async fn structured_results_have_a_schema_and_are_truncated() {
     let backend = Arc::new(Scripted::default());
-    let opening = McpOpening { resumed: true, ..McpOpening::default() };
-    let (client, _serving) = start_with(&backend, opening).await;
+    let client = start_named(&backend, ResultForm::Auto, Named("claude-code", "2.1.0")).await;
     let tools = client.list_all_tools().await.expect("tools");
-    let listed = json!({"tools": tools}).to_string().len();
-    assert!(listed <= tabwire_mcp::limits::LIST_TOKENS * 4, "{listed} bytes");
     let has_schema = |name: &str| {
         tools.iter().find(|tool| tool.name == name).is_some_and(|tool| tool.output_schema.is_some())
     };
@@ -260,7 +311,7 @@ async fn structured_results_have_a_schema_and_are_truncated() {
     let data = first.structured_content.clone().expect("data");
     assert_eq!(data["value"].as_str().map(|value| value.contains("<img")), Some(false), "{data}");
     assert!(data["notes"][0].as_str().is_some_and(|note| note.contains("new browser")), "{data}");
-    assert!(!text(&first).contains("payload"), "the payload is sent once: {}", text(&first));
+    assert_eq!(text(&first), data.to_string(), "the text is the same JSON");
     let second = eval(&client, "again").await.structured_content.expect("data");
     assert_eq!(second, json!({"value": "again"}), "the notice is sent once");
 

@@ -75,12 +75,12 @@ pub(crate) enum McpCommand {
 /// Form of tool results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Answers {
-    /// Structured content for data (tabs, links, values, requests), text for page content.
+    /// Text, which every client shows to its model.
     #[default]
-    Auto,
-    /// Text only, for clients that ignore structured content.
     Text,
-    /// Structured content with schemas only, for programs.
+    /// Structured content too, for data (tabs, links, values, requests) and clients that show it to their models.
+    Auto,
+    /// JSON as structured content with schemas, and as text, for programs.
     Data,
 }
 

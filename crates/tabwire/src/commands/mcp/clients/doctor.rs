@@ -2,13 +2,14 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure};
+use tabwire_browser::finder;
 
 use super::ClientProgram;
 use super::install::{NAME, find_entry, find_file, find_program};
@@ -53,12 +54,38 @@ pub(crate) fn run(
     if status["isError"] == true || count == 0 {
         return Err(broken("it responds, but a tool call fails"));
     }
+    let browser = find_browser(context, &line)?;
     let version = greeted["protocolVersion"].as_str().unwrap_or_default().to_owned();
-    let report = json!({"command": line, "protocol": version, "tools": count, "greeting_ms": greeting_ms});
+    let report = json!({
+        "command": line, "protocol": version, "tools": count, "greeting_ms": greeting_ms, "browser": browser,
+    });
     context.printer.result(&report, || {
-        format!("`{}` responds in {greeting_ms} ms: MCP {version}, {count} tools.", line.join(" "))
+        let browser = browser.map(|path| format!(" Browser: {}.", path.display())).unwrap_or_default();
+        format!("`{}` responds in {greeting_ms} ms: MCP {version}, {count} tools.{browser}", line.join(" "))
     });
     Ok(())
+}
+
+/// The browser that the server would start: without one, every tool that needs a page fails.
+///
+/// `None` if the server attaches to a browser.
+fn find_browser(context: &Context<'_>, line: &[String]) -> Result<Option<PathBuf>, Failure> {
+    let given = |option: &str| {
+        line.iter().enumerate().find_map(|(at, word)| {
+            let rest = word.strip_prefix(option)?;
+            if rest.is_empty() { line.get(at + 1).map(String::as_str) } else { rest.strip_prefix('=') }
+        })
+    };
+    let defaults = context.configuration.session_defaults()?;
+    let attaches = match given("--upstream") {
+        Some(upstream) => !["launch", "auto"].contains(&upstream),
+        None => given("--cdp").is_some() || defaults.address().is_some(),
+    };
+    if attaches {
+        return Ok(None);
+    }
+    let wanted = given("--browser").or(defaults.browser.as_deref());
+    Ok(Some(finder::find(wanted, context.environment.path.as_deref())?.path))
 }
 
 /// Refuses a command line of a project's file that is not this program as an MCP server: a repository must

@@ -52,7 +52,7 @@ pub(crate) fn run(
     operation: InstallOperation,
     more: &[String],
 ) -> Result<(), Failure> {
-    let arguments = arguments(client, more);
+    let arguments: Vec<String> = std::iter::once("mcp".to_owned()).chain(more.iter().cloned()).collect();
     let command = command(context)?;
     let file =
         if client == ClientProgram::Json { None } else { Some(find_file(context, client, is_project)?) };
@@ -91,14 +91,6 @@ pub(crate) fn run(
         format!("{} {done}.{kept}", file.path.display())
     });
     Ok(())
-}
-
-/// The server's arguments: those of the user, and a result form that this client shows its model.
-fn arguments(client: ClientProgram, more: &[String]) -> Vec<String> {
-    let is_given = more.iter().any(|word| word == "--answers" || word.starts_with("--answers="));
-    let form: &[&str] = if client.shows_data() || is_given { &[] } else { &["--answers", "text"] };
-    let own = ["mcp"].iter().chain(form).map(|word| (*word).to_owned());
-    own.chain(more.iter().cloned()).collect()
 }
 
 /// Prints the entry and the path of the client's file.

@@ -88,11 +88,6 @@ impl ClientProgram {
         }
     }
 
-    /// Whether the client shows structured content to its model. Others get text only.
-    pub(crate) const fn shows_data(self) -> bool {
-        matches!(self, Self::ClaudeCode | Self::Codex | Self::Cursor | Self::Json)
-    }
-
     /// The entry of a server in its file.
     pub(crate) fn entry(self, command: &str, arguments: &[String]) -> Value {
         match self {

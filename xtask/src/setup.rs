@@ -3,6 +3,7 @@
 mod browser_clients;
 mod free_space;
 mod nextest;
+mod python_clients;
 mod system_packages;
 
 use std::io::{IsTerminal, Write};
@@ -63,7 +64,8 @@ pub(crate) fn run(repository: &Repository, consent: Consent) -> Result<(), Error
     nextest::provide(repository, consent)?;
     // Fetch now, so that the build steps need no network.
     Step::cargo("crates", &["fetch", "--quiet"]).run(repository.root())?;
-    browser_clients::provide(repository)
+    browser_clients::provide(repository)?;
+    python_clients::provide(repository)
 }
 
 /// Prints one line about a requirement.

@@ -1,4 +1,4 @@
-//! System packages: Chromium and chromedriver, Xvfb, Node for the client tests, and the shells for completion tests.
+//! System packages: Chromium and chromedriver, Xvfb, Node and Python for the client tests, and the shells for completion tests.
 
 use std::path::{Path, PathBuf};
 
@@ -98,6 +98,12 @@ fn find_missing(repository: &Repository) -> Vec<&'static str> {
             Some(version) => report(package, &format!("installed ({})", version.trim())),
             None => missing.push(package),
         }
+    }
+    // Debian has the module for virtual environments in a package of its own.
+    if succeeds("python3", &["-c", "import venv, ensurepip"]) {
+        report("python3-venv", "installed");
+    } else {
+        missing.push("python3-venv");
     }
     // Xvfb has no `--version`.
     match find_program("Xvfb") {

@@ -87,6 +87,8 @@ fn grants_survive_a_restart_and_end_by_time_session_or_revocation() {
     world.run(&["open", &site.url("a", "/plain")]).succeeded();
     kill(world.daemon_pid());
     world.run(&["get-text"]).succeeded();
+    let listed = world.run(&["grants"]).succeeded();
+    assert!(listed.text().contains(&origin("a")), "`grants` alone lists them: {listed:?}");
     let mode = fs::metadata(world.home().join("state/grants.json")).expect("a file");
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode.permissions()) & 0o777, 0o600);
 

@@ -26,6 +26,7 @@ pub use keeper::{KeepOutcome, KeepRequest};
 pub use launch::browser_kind::{BrowserKind, Channel};
 pub use launch::debugging_pipe::DebuggingPipe;
 pub use launch::finder::{self, FoundBrowser};
+pub use launch::launcher_flag::{SortedFlag, sort_launcher_flag};
 pub use launch::other_engine::OtherEngine;
 pub use launch::sandbox::{SandboxMode, SandboxObstacle};
 pub use launch::spec::{Display, LaunchSpec, LauncherOptions, WindowSize};

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use tabwire_api::{ErrorCode, Failure};
+use tabwire_browser::sort_launcher_flag;
 
 /// The requested operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,6 +133,23 @@ impl LauncherArgs {
         Ok(())
     }
 
+    /// Drops flags that weaken the browser, which launchers pass by habit. Returns a note about them.
+    pub(super) fn drop_dangerous(&mut self) -> Option<String> {
+        let (mut kept, mut notes) = (Vec::new(), Vec::new());
+        for flag in std::mem::take(&mut self.forwarded) {
+            let sorted = sort_launcher_flag(&flag);
+            kept.extend(sorted.kept);
+            if let Some((flag, reason)) = sorted.dropped {
+                notes.push(format!("{flag} ({reason})"));
+                self.dropped.push((flag, reason));
+            }
+        }
+        self.forwarded = kept;
+        (!notes.is_empty()).then(|| {
+            format!("Dropped flags: {}. TABWIRE_CHROME_DANGEROUS=1 forwards them.", notes.join(", "))
+        })
+    }
+
     fn drop_flag(&mut self, word: &str, reason: &'static str) {
         self.dropped.push((word.to_owned(), reason));
     }
@@ -201,6 +219,18 @@ mod tests {
         assert_eq!((args.port, args.forwarded.as_slice()), (Some(0), &["--lang=de".to_owned()][..]));
         assert_eq!(args.dropped, [("--remote-debugging-address".to_owned(), LOOPBACK)]);
         assert!(args.urls.is_empty());
+    }
+
+    #[test]
+    fn p4_habitual_flags_are_dropped_with_a_note_that_names_the_variable() {
+        let mut args = parse(&["--disable-web-security", "--lang=de", "--profile-directory=Default"]);
+        let note = args.drop_dangerous().expect("a note");
+        assert_eq!((args.forwarded.as_slice(), args.dropped.len()), (&["--lang=de".to_owned()][..], 2));
+        assert!(
+            note.contains("--disable-web-security") && note.contains("TABWIRE_CHROME_DANGEROUS=1"),
+            "{note}"
+        );
+        assert_eq!(args.drop_dangerous(), None);
     }
 
     #[test]

@@ -91,12 +91,13 @@ pub fn find_arguments() -> Option<Vec<OsString>> {
 pub fn run(
     arguments: &[OsString],
     environment: &ShimEnvironment,
-    warn: impl FnOnce(&str),
+    warn: impl Fn(&str),
 ) -> Result<ShimOutput, Failure> {
     // Descriptors 3 and 4 are the launcher's pipe only as long as this process has opened nothing else.
     let pipe = DebuggingPipe::take();
     let settings = ChromeSettings::read(environment)?;
-    let args = LauncherArgs::parse(arguments)?;
+    let mut args = LauncherArgs::parse(arguments)?;
+    let dropped = if settings.allow_dangerous { None } else { args.drop_dangerous() };
     match args.command {
         ShimCommand::Version => return version::find(&args, &settings, environment).map(ShimOutput::Text),
         ShimCommand::Explain => {
@@ -112,6 +113,10 @@ pub fn run(
     let mut plan = Plan::make(&args, &settings, pipe.is_some())?;
     plan.prepare(environment, &settings)?;
     log::planned(&plan, &args);
+    if let Some(note) = dropped {
+        tracing::warn!("{note}");
+        warn(&note);
+    }
     let frames = settings.frames.as_deref().map(FrameLog::open).transpose()?;
     if let Some(frames) = &frames {
         warn(&format!(

@@ -37,12 +37,12 @@ pub(super) fn start(path: &Path, level: LogLevel) -> Result<(), Failure> {
 }
 
 pub(super) fn planned(plan: &Plan, args: &LauncherArgs) {
+    tracing::info!(runtimeState = "starting", "browser requested");
     tracing::debug!(
         transportMode = plan.mode.name(),
-        runtimeState = "starting",
         forwarded = ?args.forwarded,
         dropped = ?args.dropped,
-        "browser requested"
+        "arguments of the launcher"
     );
 }
 
@@ -51,7 +51,7 @@ pub(super) fn opened(mode: TransportMode, port: Option<u16>, life: &Lifecycle, o
         transportMode = mode.name(),
         runtimeState = life.state_name(),
         ownership = %opened.ownership,
-        userDataDir = ?opened.profile,
+        userDataDir = opened.profile.as_ref().map(|profile| tracing::field::display(profile.display())),
         resolvedDebugPort = opened.debugging_port.or(port),
         browserPid = opened.pid,
         "browser connected"

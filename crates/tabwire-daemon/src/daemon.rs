@@ -134,7 +134,7 @@ impl Daemon {
         // Before the sockets: an unusable policy stops the start (T24).
         let policy = Arc::new(PolicyStore::open(&config.paths)?);
         let socket = bind_socket(&config.paths.socket())?;
-        let listener = bind_port(config.port).await?;
+        let listener = bind_port(config.port, &config.paths.last_port()).await?;
         let port = listener.local_addr().map(|address| address.port()).unwrap_or_default();
         let instance = new_instance_id()?;
         let token = Token::draw().map_err(|error| {
@@ -363,16 +363,33 @@ fn bind_socket(path: &Path) -> Result<UnixListener, Failure> {
     Ok(listener)
 }
 
-/// Listens on the literal loopback address, or on another port when the wanted one is taken (F37).
-async fn bind_port(wanted: u16) -> Result<TcpListener, Failure> {
-    match TcpListener::bind(("127.0.0.1", wanted)).await {
-        Ok(listener) => Ok(listener),
-        Err(error) if wanted != 0 => {
-            tracing::warn!(%error, wanted, "the port is taken; using another one");
-            TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| no_port(&error))
+/// Listens on the literal loopback address. When the wanted port is taken (F37), takes a free one and remembers it: later
+/// daemons take it first, so that URLs of CDP clients stay valid.
+async fn bind_port(wanted: u16, remembered: &Path) -> Result<TcpListener, Failure> {
+    let last = std::fs::read_to_string(remembered).ok().and_then(|text| find_last_port(&text, wanted));
+    for port in last.into_iter().chain([wanted]) {
+        match TcpListener::bind(("127.0.0.1", port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) if wanted == 0 => return Err(no_port(&error)),
+            Err(error) => tracing::warn!(%error, port, "the port is taken; using another one"),
         }
-        Err(error) => Err(no_port(&error)),
     }
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| no_port(&error))?;
+    let port = listener.local_addr().map_err(|error| no_port(&error))?.port();
+    if let Err(error) =
+        tabwire_browser::atomic_file::write(remembered, format!("{wanted} {port}\n").as_bytes())
+    {
+        tracing::warn!(%error, "the port cannot be remembered");
+    }
+    Ok(listener)
+}
+
+/// The port that was taken instead of the wanted one. A remembered port for another wanted one does not count: the user
+/// has changed the setting.
+fn find_last_port(text: &str, wanted: u16) -> Option<u16> {
+    let (instead_of, port) = text.trim().split_once(' ')?;
+    let port = port.parse().ok().filter(|port| *port != 0)?;
+    (wanted != 0 && instead_of.parse() == Ok(wanted)).then_some(port)
 }
 
 fn no_port(error: &std::io::Error) -> Failure {

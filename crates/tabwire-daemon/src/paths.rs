@@ -54,6 +54,12 @@ impl Paths {
         self.runtime.join("handshake.json")
     }
 
+    /// The configured port, and the one that a daemon took because it was in use.
+    #[must_use]
+    pub fn last_port(&self) -> PathBuf {
+        self.state.join("port")
+    }
+
     /// The key that the daemon and the extension share.
     #[must_use]
     pub fn extension_key(&self) -> PathBuf {

@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     let invocations = match cli::invocation::parse(&arguments) {
         Ok(invocations) => invocations,
-        Err(error) => return output::exit::usage(&error),
+        Err(error) => return output::exit::usage(&error, cli::invocation::asks_for_json(&arguments)),
     };
     let globals = invocations.first().map(|first| first.globals.clone()).unwrap_or_default();
     let form = match (globals.json, globals.raw) {
@@ -53,7 +53,7 @@ pub fn main() -> ExitCode {
         (false, true) => OutputForm::Raw,
         (false, false) => OutputForm::Text,
     };
-    let printer = Printer::new(form, globals.quiet);
+    let printer = Printer::new(form, globals.quiet).verbose(globals.verbose);
     let result = commands::run(invocations, &Environment::read(), &printer);
     match result {
         Ok(code) => code,

@@ -52,6 +52,7 @@ fn a_pipe_launcher_is_logged_with_frames_on_request() {
     let logged = fs::read_to_string(&log).expect("it is written");
     for field in [
         "transportMode=\"pipe\"",
+        "runtimeState=\"starting\"",
         "runtimeState=\"connected\"",
         "ownership=launched",
         "userDataDir=",
@@ -60,6 +61,7 @@ fn a_pipe_launcher_is_logged_with_frames_on_request() {
     ] {
         assert_eq!(logged.matches(field).count(), 2, "{field} in {logged}");
     }
+    assert!(!logged.contains("Some("), "values are plain: {logged}");
     let frames = frames(&directory);
     assert!(has_asked(&frames, "Page.navigate") && has_asked(&frames, "Browser.close"));
     let is_reported =

@@ -410,12 +410,32 @@ fn a_running_browser_is_used_and_left_running() {
 }
 
 #[test]
-fn dangerous_flags_are_refused_unless_they_are_allowed() {
+fn p9_a_taken_port_is_replaced_by_a_free_one_with_a_note() {
     let world = World::new();
-    let flags = ["chrome", "--headless", "--remote-debugging-port=0", "--disable-web-security"];
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("bound").port();
+    let chrome = PortChrome::start(&world, &[&format!("--remote-debugging-port={port}")]);
+    assert_ne!(chrome.port(), port);
+    assert!(chrome.said.iter().any(|line| line.contains(&format!("127.0.0.1:{port}"))), "{:?}", chrome.said);
+    assert!(chrome.json("/json/version")["Browser"].is_string());
+}
+
+#[test]
+fn p4_dangerous_flags_are_dropped_unless_they_are_allowed() {
+    let world = World::new();
+    let chrome = PortChrome::start(&world, &["--disable-web-security", "--profile-directory=Default"]);
+    let command = browser(&world).command;
+    assert!(
+        !command.contains("--disable-web-security") && !command.contains("--profile-directory"),
+        "{command}"
+    );
+    drop(chrome);
+    // Flags that run programs stay refused.
+    let flags = ["chrome", "--headless", "--remote-debugging-port=0", "--renderer-cmd-prefix=xterm"];
     let refused = world.run(&flags);
     assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("--disable-web-security"), "{refused:?}");
+    assert!(refused.stderr.contains("--renderer-cmd-prefix"), "{refused:?}");
+    let world = World::new();
     let world = world.with("TABWIRE_CHROME_DANGEROUS", "1");
     let chrome = PortChrome::start(&world, &["--disable-web-security"]);
     assert!(browser(&world).command.contains("--disable-web-security"));

@@ -177,3 +177,14 @@ fn settings_are_changed_without_touching_the_rest() {
     assert_eq!(schema["properties"]["headed"]["type"], "boolean");
     assert_eq!(world.json(&["config", "check"])["checked"][0]["settings"], 3);
 }
+
+#[test]
+fn a_setting_can_be_removed_again() {
+    let world = World::new();
+    world.run(&["config", "set", "headed", "true"]).succeeded();
+    let removed = world.run(&["--json", "config", "unset", "headed"]).succeeded().json();
+    assert_eq!(removed["removed"], true);
+    let again = world.run(&["config", "unset", "headed"]).succeeded();
+    assert!(again.stdout.contains("was not set"), "{again:?}");
+    assert_eq!(world.run(&["config", "unset", "no_such_setting"]).code, 2);
+}

@@ -38,6 +38,7 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["config", "show"], "source"),
     (&["config", "get"], "<NAME>"),
     (&["config", "set"], "comments and layout stay"),
+    (&["config", "unset"], "default applies again"),
     (&["config", "path"], "configuration files"),
     (&["config", "schema"], "for editors"),
     (&["config", "check"], "tabwire.toml"),
@@ -46,6 +47,34 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["skill"], "coding agents"),
     (&["install-skill"], "--uninstall"),
 ];
+
+#[test]
+fn b9_usage_errors_are_json_on_request() {
+    let world = World::new();
+    for line in
+        [&["--json", "clik", "e3"][..], &["click", "e3", "--no-such-option", "--json"], &["--json", "config"]]
+    {
+        let outcome = world.run(line);
+        assert_eq!(outcome.failure(), ("BAD_ARGS".to_owned(), 2), "{outcome:?}");
+        assert!(outcome.stderr.is_empty(), "{outcome:?}");
+    }
+}
+
+#[test]
+fn the_daemon_log_can_be_followed() {
+    use std::io::{BufRead as _, BufReader};
+    let world = World::new();
+    world.run(&["daemon", "start"]).succeeded();
+    let mut following = world.start(&["daemon", "logs", "--follow"]);
+    let mut lines = BufReader::new(following.stdout.take().expect("piped")).lines();
+    assert!(lines.any(|line| line.expect("text").contains("the daemon starts")));
+    // The next daemon writes to the same log.
+    world.run(&["daemon", "stop"]).succeeded();
+    world.run(&["daemon", "start"]).succeeded();
+    assert!(lines.any(|line| line.expect("text").contains("the daemon starts")));
+    following.kill().expect("it runs");
+    following.wait().expect("it ends");
+}
 
 #[test]
 fn every_command_has_help() {

@@ -33,6 +33,22 @@ fn attaching_works_by_port_url_and_profile() {
 }
 
 #[test]
+fn b2_a_browser_with_a_port_of_its_own_is_found_by_its_profile() {
+    let probe = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = probe.local_addr().expect("bound").port();
+    drop(probe);
+    let (world, mut browser) = (World::new(), Chromium::on_port(port));
+    let profile = browser.profile();
+    assert!(!profile.join("DevToolsActivePort").exists(), "Chromium writes it for port 0 only");
+    for option in ["--cdp", "--profile"] {
+        world.open(&[option, &profile.display().to_string(), "data:text/html,<title>attached</title>"]);
+        assert_eq!(world.json(&["status"])["sessions"][0]["ownership"], "attached", "{option}");
+        world.run(&["close"]).succeeded();
+        assert!(browser.is_running(), "{option}");
+    }
+}
+
+#[test]
 fn sessions_on_one_attached_browser_share_its_one_connection() {
     let (world, mut browser) = (World::new(), Chromium::with_port());
     for (session, address) in [("one", browser.port().to_string()), ("two", browser.websocket())] {

@@ -10,6 +10,7 @@ fn a_session_starts_reports_its_status_and_stops() {
     let before = world.json(&["session", "status"]);
     assert_eq!(before["result"]["active"], false, "{before}");
     let started = world.json(&["session", "start"]);
+    assert_eq!(started["result"]["cdp_url_command"], "tabwire cdp-url --session default");
     let status = &started["result"];
     assert_eq!((&status["active"], &status["ownership"]), (&true.into(), &"launched".into()), "{started}");
     assert!(status["endpoint"].as_str().is_some_and(|endpoint| endpoint.starts_with("ws://127.0.0.1:")));

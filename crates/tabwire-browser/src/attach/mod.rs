@@ -2,6 +2,7 @@
 
 mod browser_run;
 mod http_page;
+mod owner_port;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use url::Url;
 
 pub use browser_run::BrowserRun;
 
+use self::owner_port::find_owner_port;
 use crate::error::{AttachFault, BrowserError};
 use crate::files::atomic_file;
 use crate::launch::browser_kind::{BrowserKind, Channel};
@@ -180,7 +182,9 @@ pub fn discover(
         AttachTarget::Channel(kind, channel) => {
             let directories = default_profiles(*kind, *channel);
             let profiles = home.into_iter().flat_map(|home| directories.iter().map(|place| home.join(place)));
-            let debugged = profiles.into_iter().find(|profile| profile.join(PORT_FILE).exists());
+            let is_debugged =
+                |profile: &PathBuf| profile.join(PORT_FILE).exists() || find_owner_port(profile).is_some();
+            let debugged = profiles.into_iter().find(is_debugged);
             let profile = debugged.ok_or_else(|| BrowserError::Unreachable {
                 address: kind.to_string(),
                 why: AttachFault::NoPortFile,
@@ -195,6 +199,9 @@ const PORT_FILE: &str = "DevToolsActivePort";
 
 /// Chrome with the toggle at chrome://inspect serves no HTTP discovery (404); only the port file has the path.
 fn discover_profile(profile: &Path, deadline: Instant) -> Result<WebsocketUrl, BrowserError> {
+    if let Some(port) = find_owner_port(profile) {
+        return ask_version(&at_loopback("http", port, "/")?, deadline);
+    }
     let failed = |why| BrowserError::Unreachable { address: profile.display().to_string(), why };
     let content = atomic_file::read(&profile.join(PORT_FILE), ACTIVE_PORT_BYTES)
         .map_err(|_| failed(AttachFault::NoPortFile))?;

@@ -17,7 +17,7 @@ use Rule::{Dangerous, Ours};
 const SETS_PROFILE: &str = "Tabwire chooses the profile directory";
 const SETS_DEBUGGING: &str = "Tabwire sets up remote debugging";
 const SETS_DISPLAY: &str = "Tabwire has its own option for it";
-const RUNS_PROGRAMS: &str = "it makes the browser run another program";
+pub(super) const RUNS_PROGRAMS: &str = "it makes the browser run another program";
 const LOADS_CODE: &str = "it loads code into the browser";
 const WEAKENS_SANDBOX: &str = "it weakens the browser's sandbox";
 const WEAKENS_WEB: &str = "it weakens the isolation of web sites";

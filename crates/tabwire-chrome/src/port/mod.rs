@@ -41,7 +41,7 @@ const TASKS_TIMEOUT: Duration = Duration::from_millis(500);
 /// Serves the launcher until it closes its browser or exits, or a recovery fails.
 ///
 /// # Errors
-/// When the port is in use, the browser cannot be started, or a recovery fails.
+/// When no port is free, the browser cannot be started, or a recovery fails.
 pub(super) fn run(
     plan: Plan,
     pipe: Option<DebuggingPipe>,
@@ -116,11 +116,32 @@ fn watch_parent() -> Option<OwnedFd> {
     None
 }
 
+/// Listens on the port. Chromium goes on without its debugging port when another process has it, and so does the
+/// shim: on any free port, which it prints.
 async fn bind(port: u16) -> Result<TcpListener, Failure> {
-    TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("Listening on 127.0.0.1:{port} failed: {error}."))
-            .with_remedy("Use another port, or 0 for any free one.")
-    })
+    match TcpListener::bind(("127.0.0.1", port)).await {
+        Ok(listener) => Ok(listener),
+        Err(error) if port != 0 => {
+            note_busy_port(port, &error);
+            bind_any().await
+        }
+        Err(error) => Err(no_port(port, &error)),
+    }
+}
+
+async fn bind_any() -> Result<TcpListener, Failure> {
+    TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| no_port(0, &error))
+}
+
+#[expect(clippy::print_stderr, reason = "launchers show what Chrome prints to stderr")]
+fn note_busy_port(port: u16, error: &std::io::Error) {
+    tracing::warn!(port, %error, "the debugging port is taken; using another one");
+    eprintln!("note: Cannot listen on 127.0.0.1:{port} ({error}); another free port is used.");
+}
+
+fn no_port(port: u16, error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::Busy, format!("Listening on 127.0.0.1:{port} failed: {error}."))
+        .with_remedy("Use another port, or 0 for any free one.")
 }
 
 /// Prints the line that launchers wait for.

@@ -1,5 +1,7 @@
 //! The status of a session. Starts and changes nothing.
 
+use std::time::{Duration, UNIX_EPOCH};
+
 use tabwire_api::api::SessionStatus;
 use tabwire_browser::{Ownership, memory_of_group};
 
@@ -77,8 +79,18 @@ impl Session {
         status.record = Some(self.store.file(&self.key));
         status.tabs = live.engine.tab_count();
         status.crashed_tabs = live.engine.crashed_tabs().iter().map(ToString::to_string).collect();
-        status.uptime_seconds = live.since.elapsed().as_secs();
+        status.uptime_seconds = uptime(live).as_secs();
     }
+}
+
+/// How long the session's browser runs. A daemon that adopts a browser counts from the start of the browser.
+fn uptime(live: &LiveSession) -> Duration {
+    let served = live.since.elapsed();
+    let started = live.browser.descriptor.as_ref().map(|descriptor| descriptor.created_at);
+    let started = started.map(|milliseconds| UNIX_EPOCH + Duration::from_millis(milliseconds));
+    // A session in a browser of other sessions is younger than the browser.
+    let started = started.filter(|_| live.partition.is_none());
+    started.and_then(|started| started.elapsed().ok()).map_or(served, |running| running.max(served))
 }
 
 const fn ownership_name(ownership: Ownership) -> &'static str {

@@ -24,6 +24,28 @@ fn f37_if_the_port_is_taken_the_handshake_names_another() {
 }
 
 #[test]
+fn b4_a_port_taken_instead_of_another_is_kept_by_the_next_daemon() {
+    let other_server = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let taken = other_server.local_addr().expect("bound").port();
+    let home = new_home();
+    let file = Paths::below(home.path()).last_port();
+    let first = LiveDaemon::start_in(home, taken);
+    let remembered = fs::read_to_string(file).expect("it is remembered");
+    assert_eq!(remembered, format!("{taken} {}\n", first.port));
+    drop(first);
+    drop(other_server);
+    // A home in which another daemon has remembered a free port.
+    let probe = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let free = probe.local_addr().expect("bound").port();
+    drop(probe);
+    let home = new_home();
+    let paths = Paths::below(home.path());
+    tabwire_browser::PrivateDir::create(&paths.state).expect("a directory");
+    fs::write(paths.last_port(), format!("{taken} {free}\n")).expect("written");
+    assert_eq!(LiveDaemon::start_in(home, taken).port, free, "URLs with that port stay valid");
+}
+
+#[test]
 fn f37_a_free_port_is_used_as_requested() {
     let probe = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let wanted = probe.local_addr().expect("bound").port();

@@ -205,7 +205,8 @@ fn shorten(sentence: &str, width: usize) -> String {
     }
 }
 
-fn wrap(text: &str, width: usize) -> Vec<String> {
+/// Breaks a text into lines between its words.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last().map_or(0, String::len);

@@ -9,6 +9,7 @@ use serde_json::Value;
 use tabwire_api::TabId;
 use tabwire_engine::{ACTIONS, Definition, Effect, find_page_action};
 
+use crate::cli::argument_order::options_first;
 use crate::cli::help::{with_full_help, with_short_help};
 use crate::cli::session_command::SessionCommand;
 use crate::cli::session_flags::SessionFlags;
@@ -197,6 +198,11 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Vec<Invocation>, clap::Err
     Ok(invocations)
 }
 
+/// Whether a line that clap refused has `--json`.
+pub(crate) fn asks_for_json(arguments: &[OsString]) -> bool {
+    arguments.iter().skip(1).take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
 /// Options of the first action apply to later ones.
 fn inherit(flags: &mut GlobalFlags, first: &GlobalFlags) {
     if flags.session.is_none() {
@@ -212,6 +218,29 @@ fn inherit(flags: &mut GlobalFlags, first: &GlobalFlags) {
     flags.json |= first.json;
     flags.raw |= first.raw;
     flags.quiet |= first.quiet;
+    flags.verbose |= first.verbose;
+}
+
+/// Endings of files that `screenshot` writes, with their formats.
+const IMAGE_FILES: [(&str, &str); 4] =
+    [(".png", "png"), (".jpg", "jpeg"), (".jpeg", "jpeg"), (".webp", "webp")];
+
+/// Reads `screenshot out.png` as `screenshot --output out.png`: other tools take the file there. A CSS selector with such
+/// an ending can be written as `css=out.png`.
+fn with_image_file(definition: &Definition, mut params: Value) -> Value {
+    let name = params.get("target").and_then(Value::as_str).map(str::to_owned);
+    let Some(name) = name.filter(|_| definition.name == "screenshot") else { return params };
+    let is_path = name.chars().all(|letter| letter.is_alphanumeric() || "./_-~ ".contains(letter));
+    let format = IMAGE_FILES.iter().find(|(ending, _)| name.to_ascii_lowercase().ends_with(ending));
+    let has_output = params.get("output").is_some_and(|output| !output.is_null());
+    if let (Some((_, format)), true, false, Some(members)) =
+        (format, is_path, has_output, params.as_object_mut())
+    {
+        members.remove("target");
+        members.insert("output".to_owned(), Value::String(name));
+        members.insert("format".to_owned(), Value::String((*format).to_owned()));
+    }
+    params
 }
 
 /// Rewrites `help click` to `click --help`, so that a misspelt name gets a suggestion.
@@ -224,6 +253,12 @@ fn without_help_command(arguments: &[OsString]) -> Option<Vec<OsString>> {
     is_help.then(|| std::iter::once(program).chain(names).chain([&help]).cloned().collect())
 }
 
+/// Rewrites `tabwire -v` to `tabwire --version`; with a command, `-v` is `--verbose`.
+fn short_version(arguments: &[OsString]) -> Option<Vec<OsString>> {
+    let [program, flag] = arguments else { return None };
+    (flag == "-v").then(|| vec![program.clone(), OsString::from("--version")])
+}
+
 /// The words of `tabwire help --all`.
 const HELP_ALL: [&str; 2] = ["help", "--all"];
 
@@ -233,7 +268,7 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
         // clap reports help as an error, which the caller prints.
         with_full_help(all_commands()).try_get_matches_from(help)?;
     }
-    let rewritten = without_help_command(arguments);
+    let rewritten = without_help_command(arguments).or_else(|| short_version(arguments));
     let arguments = rewritten.as_deref().unwrap_or(arguments);
     // Building every command's arguments takes longer than most commands run, so only the named one is built.
     let topic = Topic::guess(arguments);
@@ -242,7 +277,9 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
         Topic::Sessions => only_sessions(),
         Topic::Other => own_commands(),
     };
-    let matches = match definition.try_get_matches_from(arguments) {
+    let reordered = topic.find_name(arguments).and_then(|name| options_first(&definition, name, arguments));
+    let line = reordered.as_deref().unwrap_or(arguments);
+    let matches = match definition.try_get_matches_from(line) {
         Ok(matches) => matches,
         Err(error) if topic.is_final(&error) => return Err(error),
         // Help lists every command, and a word that is an action's name may be the value of an option.
@@ -254,7 +291,7 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
         None => Wanted::Command(Command::from_arg_matches(&matches)?),
         Some((definition, matched)) => Wanted::Action {
             definition,
-            params: (definition.read_arguments)(matched)?,
+            params: with_image_file(definition, (definition.read_arguments)(matched)?),
             flags: ActionFlags::from_arg_matches(matched)?,
             snapshot: changes_page(definition) && ChangeFlags::from_arg_matches(matched)?.snapshot,
             options: SessionFlags::from_arg_matches(matched)?,
@@ -271,6 +308,13 @@ impl Topic {
             return Self::Sessions;
         }
         words().find_map(find_page_action).map_or(Self::Other, Self::Action)
+    }
+
+    /// The word that names the action in a line.
+    fn find_name(self, arguments: &[OsString]) -> Option<&str> {
+        let Self::Action(action) = self else { return None };
+        let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+        words.into_iter().find(|word| find_page_action(word).is_some_and(|found| found.name == action.name))
     }
 
     /// Whether the full definition would give the same error.
@@ -304,6 +348,68 @@ mod tests {
         };
         assert_eq!((definition.name, globals.json), ("click", true));
         assert_eq!((params["target"].as_str(), params["nth"].as_u64()), (Some("e3"), Some(2)));
+    }
+
+    fn read_action(line: &[&str]) -> (Value, bool, GlobalFlags) {
+        let line: Vec<OsString> =
+            std::iter::once("tabwire").chain(line.iter().copied()).map(OsString::from).collect();
+        let mut read = parse(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+        match read.remove(0) {
+            Invocation { globals, wanted: Wanted::Action { params, snapshot, .. } } => {
+                (params, snapshot, globals)
+            }
+            other => panic!("{other:?} is no action"),
+        }
+    }
+
+    #[test]
+    fn b6_options_follow_values_that_may_start_with_a_hyphen() {
+        let (params, snapshot, _) = read_action(&["press", "Escape", "--snapshot"]);
+        assert_eq!((&params["keys"], snapshot), (&serde_json::json!(["Escape"]), true));
+        let (params, _, globals) = read_action(&["select", "e8", "Low", "--timeout", "5s"]);
+        assert_eq!(params["options"].as_array().map(Vec::len), Some(1), "{params}");
+        assert_eq!(globals.timeout, Some(std::time::Duration::from_secs(5)));
+        let (params, snapshot, _) = read_action(&["fill", "e3", "-5", "--snapshot", "--nth=2"]);
+        assert_eq!((params["value"].as_str(), params["nth"].as_u64(), snapshot), (Some("-5"), Some(2), true));
+        let (params, ..) = read_action(&["fill", "e3", "-- choose --"]);
+        assert_eq!(params["value"], "-- choose --");
+        let (params, snapshot, _) = read_action(&["type", "--", "--snapshot"]);
+        assert_eq!((params["text"].as_str(), snapshot), (Some("--snapshot"), false));
+        assert!(read("tabwire press Escape --snapshott").is_err());
+        assert!(read("tabwire fill e3 text --no-such-option").is_err());
+    }
+
+    #[test]
+    fn b12_connect_has_the_option_that_its_hint_names() {
+        let connect = read("tabwire connect 9222 --restart").expect("an option");
+        let is_restart = matches!(
+            &connect[..],
+            [Invocation { wanted: Wanted::Command(Command::Connect { restart: true, .. }), .. }]
+        );
+        assert!(is_restart, "{connect:?}");
+    }
+
+    #[test]
+    fn v_alone_is_the_version_and_verbose_with_a_command() {
+        assert_eq!(read("tabwire -v").expect_err("no command").kind(), ErrorKind::DisplayVersion);
+        let (.., globals) = read_action(&["click", "e3", "-v"]);
+        assert!(globals.verbose);
+    }
+
+    #[test]
+    fn a_file_after_screenshot_is_its_output() {
+        let (params, ..) = read_action(&["screenshot", "a dir/out.JPG"]);
+        assert_eq!(
+            (params["output"].as_str(), params["format"].as_str()),
+            (Some("a dir/out.JPG"), Some("jpeg"))
+        );
+        assert!(params.get("target").is_none_or(Value::is_null), "{params}");
+        for target in ["e3", "css=img.png", "#x > img.png", "text=out.png"] {
+            let (params, ..) = read_action(&["screenshot", target]);
+            assert_eq!(params["target"], target);
+        }
+        let (params, ..) = read_action(&["screenshot", "img.png", "-o", "x.png"]);
+        assert_eq!((params["target"].as_str(), params["output"].as_str()), (Some("img.png"), Some("x.png")));
     }
 
     #[test]

@@ -6,8 +6,9 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use tabwire_api::{ClientName, SessionName, TabId};
 
+mod argument_order;
 pub(crate) mod extension_command;
-mod help;
+pub(crate) mod help;
 pub(crate) mod invocation;
 pub(crate) mod policy_command;
 pub(crate) mod session_command;
@@ -77,6 +78,10 @@ pub(crate) struct GlobalFlags {
     /// Print the result only: no notes, no progress.
     #[arg(long, short, global = true, help_heading = COMMON)]
     pub(crate) quiet: bool,
+
+    /// Also print the session, the tab and the time of each action to stderr.
+    #[arg(long, short, global = true, help_heading = COMMON, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
 
     /// Fail after this time: `10s`, `500ms`, `2m`.
     #[arg(long, global = true, help_heading = COMMON, value_name = "TIME", value_parser = parse_duration)]
@@ -168,6 +173,9 @@ pub(crate) enum Command {
         /// A header for a remote browser: `Name: value`, or `@FILE` with one per line; repeatable.
         #[arg(long = "header", value_name = "HEADER")]
         headers: Vec<String>,
+        /// Replace the session's browser if it has another one.
+        #[arg(long)]
+        restart: bool,
     },
     /// Detach the session from its browser, which keeps running.
     Disconnect,
@@ -360,6 +368,9 @@ pub(crate) enum DaemonCommand {
         /// Number of last lines.
         #[arg(long, short = 'n', default_value_t = 100)]
         lines: usize,
+        /// Print new lines until interrupted.
+        #[arg(long, short)]
+        follow: bool,
     },
 }
 
@@ -443,6 +454,14 @@ pub(crate) enum ConfigCommand {
         /// The value; separate directories by colons.
         #[arg(allow_hyphen_values = true)]
         value: String,
+        /// Change the project file.
+        #[arg(long)]
+        project: bool,
+    },
+    /// Remove one setting from the user file; its default applies again.
+    Unset {
+        /// The setting.
+        name: String,
         /// Change the project file.
         #[arg(long)]
         project: bool,

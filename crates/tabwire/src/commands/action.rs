@@ -30,8 +30,13 @@ pub(crate) fn run_action(
     label: &str,
     request: ActionRequest,
 ) -> Result<ActionResponse, Failure> {
+    let start = std::time::Instant::now();
     let response = request_action(context, name, label, request)?;
     let response: ActionResponse = serde_json::from_str(&response).map_err(|error| unreadable(&error))?;
+    context.printer.detail(|| {
+        let tab = response.tab.map(|tab| format!(", tab {tab}")).unwrap_or_default();
+        format!("{name}: session {}{tab}, {} ms", context.key(), start.elapsed().as_millis())
+    });
     print_notices(context, &response.notices);
     if let Some(recovery) = &response.recovery {
         print_recovery(context, recovery);

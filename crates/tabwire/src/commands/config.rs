@@ -1,4 +1,4 @@
-//! `config show|get|set|path|schema|check`: shows, changes and checks settings.
+//! `config show|get|set|unset|path|schema|check`: shows, changes and checks settings.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use super::Context;
 use crate::cli::ConfigCommand;
 use crate::config::{
     Configuration, FileRole, SETTINGS, Setting, Sourced, Value, configuration_schema, find_setting,
-    read_text, set_in_file, unknown_hint, user_file,
+    read_text, set_in_file, unknown_hint, unset_in_file, user_file,
 };
 use crate::contained_file::{ContainedFile, Links};
-use crate::output::printer::table;
+use crate::output::printer::{self, table};
 use crate::project::{PROJECT_FILE, Project};
 
 pub(super) fn run(context: &Context<'_>, command: ConfigCommand) -> Result<(), Failure> {
@@ -21,6 +21,7 @@ pub(super) fn run(context: &Context<'_>, command: ConfigCommand) -> Result<(), F
         ConfigCommand::Show => show(context),
         ConfigCommand::Get { name } => get(context, &name)?,
         ConfigCommand::Set { name, value, project } => set(context, &name, &value, project)?,
+        ConfigCommand::Unset { name, project } => unset(context, &name, project)?,
         ConfigCommand::Path => path(context)?,
         ConfigCommand::Schema => context.printer.plain(&format!("{:#}", configuration_schema())),
         ConfigCommand::Check { file } => check(context, file)?,
@@ -79,20 +80,42 @@ fn get_project(context: &Context<'_>) -> Result<Project, Failure> {
     })
 }
 
+/// The file that a change goes to.
+fn find_file(context: &Context<'_>, in_project: bool) -> Result<(FileRole, PathBuf), Failure> {
+    if !in_project {
+        return Ok((FileRole::User, user_file(context.environment)));
+    }
+    let project = get_project(context)?;
+    project.check_file()?;
+    Ok((FileRole::Project, project.file()))
+}
+
+fn unset(context: &Context<'_>, name: &str, in_project: bool) -> Result<(), Failure> {
+    let setting = get_setting(name)?;
+    let (role, path) = find_file(context, in_project)?;
+    let before = read_text(&path)?.unwrap_or_default();
+    let layer = Configuration::check(context.environment, role, &path, &before)?;
+    let after = unset_in_file(&before, &layer, setting);
+    let removed = after.is_some();
+    if let Some(after) = after {
+        Configuration::check(context.environment, role, &path, &after)?;
+        replace(role, &path, &after)?;
+    }
+    let response = json!({"name": setting.name, "removed": removed, "path": path});
+    context.printer.result(&response, || match removed {
+        true => format!("{} was removed from {}", setting.name, path.display()),
+        false => format!("{} was not set in {}", setting.name, path.display()),
+    });
+    Ok(())
+}
+
 fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Result<(), Failure> {
     let setting = get_setting(name)?;
     let value = Value::from_text(setting.kind, text).map_err(|expected| {
         Failure::new(ErrorCode::BadArgs, format!("`{}` is {expected}.", setting.name))
             .with_remedy(setting.meaning)
     })?;
-    let (role, path) = match in_project {
-        true => {
-            let project = get_project(context)?;
-            project.check_file()?;
-            (FileRole::Project, project.file())
-        }
-        false => (FileRole::User, user_file(context.environment)),
-    };
+    let (role, path) = find_file(context, in_project)?;
     let before = read_text(&path)?.unwrap_or_default();
     let layer = Configuration::check(context.environment, role, &path, &before)?;
     let after = set_in_file(&before, &layer, setting, &value);
@@ -195,7 +218,8 @@ fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<(), Failure> {
         }
         let line = |(path, role, count): &(PathBuf, FileRole, usize)| {
             let role = if *role == FileRole::Project { "project" } else { "user" };
-            format!("{}: valid {role} file with {count} settings", path.display())
+            let settings = printer::count(u64::try_from(*count).unwrap_or(u64::MAX), "setting");
+            format!("{}: valid {role} file with {settings}", path.display())
         };
         checked.iter().map(line).collect::<Vec<_>>().join("\n")
     });

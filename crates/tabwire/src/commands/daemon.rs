@@ -1,6 +1,7 @@
 //! `daemon run|start|stop|status|logs`.
 
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,11 +15,12 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::action::unreadable;
+use super::log::follow::wait_for_reader;
 use super::{Context, status};
 use crate::cli::DaemonCommand;
 use crate::config::Key;
 use crate::environment::Environment;
-use crate::output::printer::Reader;
+use crate::output::printer::{Reader, count};
 use crate::output::spinner::spin;
 use tabwire_client::{RequestError, request};
 
@@ -28,7 +30,7 @@ pub(super) fn run(context: &Context<'_>, command: &DaemonCommand) -> Result<(), 
         DaemonCommand::Start => start(context),
         DaemonCommand::Stop => stop(context),
         DaemonCommand::Status => report(context),
-        DaemonCommand::Logs { lines } => logs(context, *lines),
+        DaemonCommand::Logs { lines, follow } => logs(context, *lines, *follow),
     }
 }
 
@@ -178,9 +180,9 @@ fn stop(context: &Context<'_>) -> Result<(), Failure> {
     match response {
         Ok(response) => {
             let browsers = response.get("browsers").and_then(Value::as_u64).unwrap_or(0);
-            context
-                .printer
-                .result(&response, || format!("The daemon stopped, and {browsers} browser(s) with it."));
+            context.printer.result(&response, || {
+                format!("The daemon stopped, and {} with it.", count(browsers, "browser"))
+            });
             Ok(())
         }
         Err(RequestError::NotRunning) => {
@@ -202,14 +204,15 @@ fn report(context: &Context<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn logs(context: &Context<'_>, lines: usize) -> Result<(), Failure> {
+fn logs(context: &Context<'_>, lines: usize, follow: bool) -> Result<(), Failure> {
     let path = context.environment.paths.log();
-    let file = std::fs::File::open(&path).map_err(|error| {
+    let unreadable_log = |error: std::io::Error| {
         Failure::new(ErrorCode::Internal, format!("Cannot read the log {}: {error}.", path.display()))
             .with_remedy("The daemon creates it when it runs.")
-    })?;
+    };
+    let mut log = BufReader::new(std::fs::File::open(&path).map_err(unreadable_log)?);
     let mut last = std::collections::VecDeque::with_capacity(lines.min(10_000));
-    for line in BufReader::new(file).lines().map_while(Result::ok) {
+    while let Some(line) = next_line(&mut log, &mut String::new()).map_err(unreadable_log)? {
         if last.len() == lines.max(1) {
             last.pop_front();
         }
@@ -217,8 +220,42 @@ fn logs(context: &Context<'_>, lines: usize) -> Result<(), Failure> {
     }
     for line in last {
         if context.printer.line(&line) == Reader::Gone {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    if follow { follow_log(context, &path, log).map_err(unreadable_log) } else { Ok(()) }
+}
+
+/// Prints new lines until the reader closes the pipe. A log that was replaced is read from its start.
+fn follow_log(context: &Context<'_>, path: &Path, mut log: BufReader<std::fs::File>) -> std::io::Result<()> {
+    let mut partial = String::new();
+    loop {
+        while let Some(line) = next_line(&mut log, &mut partial)? {
+            if context.printer.line(&line) == Reader::Gone {
+                return Ok(());
+            }
+        }
+        if !wait_for_reader() {
+            return Ok(());
+        }
+        let read = log.get_ref().metadata()?;
+        if let Some(now) =
+            std::fs::metadata(path).ok().filter(|now| (now.dev(), now.ino()) != (read.dev(), read.ino()))
+            && now.is_file()
+        {
+            log = BufReader::new(std::fs::File::open(path)?);
+        }
+    }
+}
+
+/// The next whole line; `None` if there is none yet. `partial` keeps a line whose end was not written yet.
+fn next_line(log: &mut impl BufRead, partial: &mut String) -> std::io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    log.read_until(b'\n', &mut bytes)?;
+    partial.push_str(&String::from_utf8_lossy(&bytes));
+    if !partial.ends_with('\n') {
+        return Ok(None);
+    }
+    let line = std::mem::take(partial);
+    Ok(Some(line.trim_end_matches(['\n', '\r']).to_owned()))
 }

@@ -143,7 +143,7 @@ pub(crate) fn run(
 
 /// Loads the settings of a command. Commands that repair files or stop processes work without readable files.
 fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Result<Configuration, Failure> {
-    use ConfigCommand::{Check, Path, Schema, Set};
+    use ConfigCommand::{Check, Path, Schema, Set, Unset};
     use DaemonCommand::{Logs, Run, Start, Status, Stop};
     match wanted {
         Wanted::Command(
@@ -155,7 +155,7 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
             | Command::Chrome { .. }
             | Command::NativeHost { .. }
             | Command::Extension { .. }
-            | Command::Config { command: Check { .. } | Path | Schema | Set { .. } }
+            | Command::Config { command: Check { .. } | Path | Schema | Set { .. } | Unset { .. } }
             | Command::Daemon { command: Stop | Status | Logs { .. } },
         ) => Ok(Configuration::without_files()),
         // An unreadable file is one of the findings.
@@ -183,7 +183,9 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Session { command } => session::run(context, command),
         Command::Context { command } => session::context::run(context, command),
         Command::Tab { command } => tab::run(context, &command),
-        Command::Connect { address, headers } => connect::connect(context, address, headers),
+        Command::Connect { address, headers, restart } => {
+            connect::connect(context, address, headers, restart)
+        }
         Command::Disconnect => connect::disconnect(context),
         Command::Status => status::run(context),
         Command::CdpUrl { http, share_all, options } => {

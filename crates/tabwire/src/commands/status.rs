@@ -61,10 +61,14 @@ pub(super) fn describe(status: &StatusResponse) -> String {
     if status.sessions.is_empty() {
         return format!("{head}\nno sessions; `tabwire open URL` starts one{shim_browsers}");
     }
+    // Sessions of several projects can have the same name.
+    let has_projects = status.sessions.iter().any(|session| !session.project.is_global());
+    let project = |text: String| has_projects.then_some(text);
     let heading = ["SESSION", "STATE", "BROWSER", "OWNERSHIP", "POLICY", "PID", "TABS", "CLIENTS", "UP"];
-    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    let heading = project("PROJECT".to_owned()).into_iter().chain(heading.map(str::to_owned));
+    let mut rows = vec![heading.collect::<Vec<_>>()];
     rows.extend(status.sessions.iter().map(|session| {
-        vec![
+        let cells = [
             session.name.to_string(),
             session.state.clone(),
             session.browser_version.clone().unwrap_or_else(|| session.upstream.clone()),
@@ -74,7 +78,8 @@ pub(super) fn describe(status: &StatusResponse) -> String {
             session.tabs.to_string(),
             session.clients.to_string(),
             age(session.uptime_seconds),
-        ]
+        ];
+        project(session.project.to_string()).into_iter().chain(cells).collect()
     }));
     format!("{head}\n\n{}{shim_browsers}", table(&rows))
 }
@@ -106,5 +111,32 @@ pub(super) fn age(seconds: u64) -> String {
         60..3600 => format!("{} min", seconds / 60),
         3600..86_400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
         _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tabwire_api::api::SessionStatus;
+    use tabwire_api::{ProjectKey, SessionName};
+
+    use super::*;
+
+    #[test]
+    fn sessions_with_one_name_differ_by_project() {
+        let session = |project: ProjectKey| SessionStatus {
+            name: SessionName::default(),
+            project,
+            ..SessionStatus::default()
+        };
+        let project: ProjectKey = serde_json::from_value(json!("shop-1a2b3c4d")).expect("a key");
+        let mut status: StatusResponse = serde_json::from_value(json!({
+            "version": "1", "pid": 1, "port": 1, "uptime_seconds": 1, "sessions": [],
+        }))
+        .expect("a status");
+        status.sessions = vec![session(ProjectKey::default())];
+        assert!(!describe(&status).contains("PROJECT"), "{}", describe(&status));
+        status.sessions.push(session(project));
+        let text = describe(&status);
+        assert!(text.contains("PROJECT") && text.contains("shop-1a2b3c4d"), "{text}");
     }
 }

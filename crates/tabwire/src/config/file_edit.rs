@@ -16,6 +16,16 @@ pub(crate) fn set_in_file(text: &str, layer: &Layer, setting: &Setting, value: &
     format!("{text}{gap}{} = {written}\n", setting.name)
 }
 
+/// The text without the lines of the setting; `None` if it does not set it. `layer` is the parsed text.
+pub(crate) fn unset_in_file(text: &str, layer: &Layer, setting: &Setting) -> Option<String> {
+    let entry = layer.entries.iter().find(|entry| entry.setting.key == setting.key)?;
+    // The span is that of the value, which may have several lines; a key and its value start on the same line.
+    let start = text.get(..entry.span.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let rest = text.get(entry.span.end..)?;
+    let end = rest.find('\n').map_or(text.len(), |at| entry.span.end + at + 1);
+    Some(format!("{}{}", text.get(..start)?, text.get(end..)?))
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -46,5 +56,20 @@ mod tests {
             let again = Layer::parse(&changed, path, None).expect("still valid");
             assert_eq!(again.entries.iter().filter(|entry| entry.setting.key == key).count(), 1);
         }
+    }
+
+    #[test]
+    fn unset_removes_the_lines_of_one_setting() {
+        for (text, expected) in [
+            ("# a\nheaded = true # why\nport=1\n", Some("# a\nport=1\n")),
+            ("port = 1\nheaded = true", Some("port = 1\n")),
+            ("port = 1\n", None),
+        ] {
+            let layer = Layer::parse(text, Path::new("/p/config.toml"), None).expect("valid");
+            assert_eq!(unset_in_file(text, &layer, Key::Headed.setting()).as_deref(), expected);
+        }
+        let text = "roots = [\n 'a',\n 'b',\n]\nport = 1\n";
+        let layer = Layer::parse(text, Path::new("/p/config.toml"), None).expect("valid");
+        assert_eq!(unset_in_file(text, &layer, Key::Roots.setting()).as_deref(), Some("port = 1\n"));
     }
 }

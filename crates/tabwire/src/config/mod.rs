@@ -14,7 +14,7 @@ mod settings;
 mod value;
 
 pub(crate) use configuration::{Configuration, FileRole, user_file};
-pub(crate) use file_edit::set_in_file;
+pub(crate) use file_edit::{set_in_file, unset_in_file};
 pub(crate) use layer::{read_text, unknown_hint};
 pub(crate) use origin::{Origin, Sourced};
 pub use reference::{configuration_page, configuration_schema};

@@ -6,4 +6,4 @@ pub(crate) mod progress;
 pub(crate) mod prompt;
 pub(crate) mod result_table;
 pub(crate) mod spinner;
-mod table;
+pub(crate) mod table;

@@ -32,6 +32,7 @@ pub(crate) enum OutputForm {
 pub(crate) struct Printer {
     form: OutputForm,
     quiet: bool,
+    verbose: bool,
 }
 
 const BOLD: Style = Style::new().bold();
@@ -53,7 +54,19 @@ pub(crate) enum Reader {
 
 impl Printer {
     pub(crate) const fn new(form: OutputForm, quiet: bool) -> Self {
-        Self { form, quiet }
+        Self { form, quiet, verbose: false }
+    }
+
+    /// With details about each request on stderr.
+    pub(crate) const fn verbose(self, verbose: bool) -> Self {
+        Self { verbose, ..self }
+    }
+
+    /// Prints a detail to stderr, with `--verbose`.
+    pub(crate) fn detail(self, text: impl FnOnce() -> String) {
+        if self.verbose {
+            eprintln!("{DIM}{}{DIM:#}", escape_stderr(&plain_line(&text(), NOTE_CHARACTERS)));
+        }
     }
 
     pub(crate) fn is_json(self) -> bool {
@@ -157,6 +170,13 @@ impl Printer {
             OutputForm::Raw => Cow::Borrowed(text),
         }
     }
+}
+
+/// A number with its noun: `1 tab`, `2 tabs`.
+pub(crate) fn count(number: impl Into<u64>, noun: &str) -> String {
+    let number = number.into();
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 /// Escapes text for stderr, if it is a terminal.

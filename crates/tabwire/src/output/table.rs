@@ -22,7 +22,7 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
 }
 
 /// Width of the terminal on stdout; `None` without one.
-fn terminal_width() -> Option<usize> {
+pub(crate) fn terminal_width() -> Option<usize> {
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
         return None;
@@ -61,7 +61,7 @@ fn shrink(widths: &mut [usize], most: usize) {
 }
 
 /// A cell cut or padded to a width on the screen.
-fn fitted(cell: &str, width: usize) -> String {
+pub(crate) fn fitted(cell: &str, width: usize) -> String {
     let own = cell.width();
     if own <= width {
         return format!("{cell}{:padding$}", "", padding = width - own);

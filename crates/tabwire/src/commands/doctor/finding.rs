@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use tabwire_api::{Remedy, Step};
 
+use crate::cli::help::wrap;
+
 /// A remedy with one command of the user.
 pub(super) fn run(sentence: &str, command: &str) -> Remedy {
     Remedy::new(sentence, [Step::command(command)])
@@ -97,13 +99,34 @@ impl Finding {
         }
     }
 
-    /// One line, and a second one with the remedy.
-    pub(super) fn to_text(&self) -> String {
+    /// The sentence, and below it the remedy. Lines break between words if a terminal has this width.
+    pub(super) fn to_text(&self, width: Option<usize>) -> String {
         let label = if self.fixed { "fixed" } else { self.verdict_name() };
-        let head = format!("{label:<8} {}: {}", self.code, self.sentence);
-        match &self.remedy {
-            Some(remedy) => format!("{head}\n         {}", remedy.for_terminal()),
-            None => head,
-        }
+        let room = width.map_or(usize::MAX, |width| width.saturating_sub(INDENT.len()).max(MIN_ROOM));
+        let mut lines = wrap(&format!("{}: {}", self.code, self.sentence), room);
+        lines.extend(self.remedy.iter().flat_map(|remedy| wrap(&remedy.for_terminal(), room)));
+        format!("{label:<8} {}", lines.join(&format!("\n{INDENT}")))
+    }
+}
+
+/// The width of the verdicts.
+const INDENT: &str = "         ";
+
+/// Columns that a narrow terminal gets at least.
+const MIN_ROOM: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_words_and_fit_the_terminal() {
+        let sentence = "a sentence of several words ".repeat(8);
+        let finding = Finding::warning("code", sentence.trim(), "Do this, and then that. ".repeat(6).trim());
+        let text = finding.to_text(Some(100));
+        assert!(text.lines().count() > 3 && text.lines().all(|line| line.len() <= 100), "{text}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(&text), words(&finding.to_text(None)), "no word is broken");
+        assert_eq!(finding.to_text(None).lines().count(), 2);
     }
 }

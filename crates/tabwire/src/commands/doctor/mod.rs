@@ -54,7 +54,10 @@ pub(super) fn run(context: &Context<'_>, options: DoctorOptions) -> Result<ExitC
         findings.push(browser::check_launch(context));
     }
     let list: Vec<Value> = findings.iter().map(Finding::to_json).collect();
-    let text = || findings.iter().map(Finding::to_text).collect::<Vec<_>>().join("\n");
+    let text = || {
+        let width = crate::output::table::terminal_width();
+        findings.iter().map(|finding| finding.to_text(width)).collect::<Vec<_>>().join("\n")
+    };
     context.printer.result(&json!({"findings": list}), text);
     let wrong = findings.iter().filter(|finding| finding.is_wrong()).count();
     if wrong > 0 {

@@ -4,6 +4,7 @@
 pub(super) mod native_host;
 mod native_host_dirs;
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use tabwire_extension::package::{FILES, NATIVE_HOST, extension_origin};
 use self::native_host_dirs::{data_folders, host_file};
 use crate::cli::extension_command::ExtensionCommand;
 use crate::commands::Context;
+use crate::commands::mcp::clients::install::find_program;
 use crate::output::spinner::spin;
 use tabwire_client::request;
 use tabwire_client::request_daemon;
@@ -60,7 +62,7 @@ fn install(context: &Context<'_>, browsers: &[String], wait: Duration) -> Result
     let folders = data_folders(browsers, environment.home.as_deref(), environment.config_home.as_deref())?;
     let paths = &environment.paths;
     unpack(paths)?;
-    write_program(paths)?;
+    write_program(paths, environment.path.as_deref())?;
     let mut hosts = registered(paths);
     for folder in &folders {
         let file = host_file(folder);
@@ -101,6 +103,8 @@ fn wait_for_one(context: &Context<'_>, wait: Duration) -> Result<Vec<Value>, Fai
 
 fn unpack(paths: &Paths) -> Result<(), Failure> {
     PrivateDir::create(&paths.data)?;
+    // `doctor` warns of a directory that other users can read.
+    PrivateDir::create(&paths.extension())?;
     let folder = unpacked(paths);
     for (path, content) in FILES {
         write_file(&folder.join(path), content, 0o600)?;
@@ -108,13 +112,22 @@ fn unpack(paths: &Paths) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_program(paths: &Paths) -> Result<(), Failure> {
-    let program = std::env::current_exe().map_err(|error| {
+fn write_program(paths: &Paths, path: Option<&OsStr>) -> Result<(), Failure> {
+    let own = std::env::current_exe().map_err(|error| {
         Failure::new(ErrorCode::Internal, format!("Cannot find the path of this program: {error}."))
     })?;
+    let program = stable_path(&own, path);
     let home = paths.home().map(|home| format!("TABWIRE_HOME={} ", quoted(home))).unwrap_or_default();
     let script = format!("#!/bin/sh\n{home}exec {} native-host \"$@\"\n", quoted(&program));
     write_file(&host_program(paths), script.as_bytes(), 0o700)
+}
+
+/// The path under which PATH finds this program, else its own path. An upgrade may install the program in another
+/// directory and replace a link in a directory of PATH, so the link is not resolved.
+fn stable_path(own: &Path, path: Option<&OsStr>) -> PathBuf {
+    let found = find_program(env!("CARGO_PKG_NAME"), path).filter(|found| found.is_absolute());
+    let is_own = |found: &PathBuf| found.canonicalize().ok() == own.canonicalize().ok();
+    found.filter(is_own).unwrap_or_else(|| own.to_owned())
 }
 
 /// A path quoted for a shell.
@@ -281,4 +294,24 @@ fn rotate(context: &Context<'_>) -> Result<(), Failure> {
         format!("The key was replaced; {} connected browsers have to pair again.", response["dismissed"])
     });
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_native_host_has_the_path_that_an_upgrade_keeps() {
+        let home = tempfile::tempdir().expect("a directory");
+        let (versioned, bin) = (home.path().join("tabwire-0.1/tabwire"), home.path().join("bin"));
+        std::fs::create_dir_all(versioned.parent().expect("a parent")).expect("created");
+        std::fs::create_dir(&bin).expect("created");
+        std::fs::write(&versioned, "").expect("written");
+        assert_eq!(stable_path(&versioned, Some(bin.as_os_str())), versioned, "PATH has no program");
+        std::os::unix::fs::symlink(&versioned, bin.join("tabwire")).expect("linked");
+        assert_eq!(stable_path(&versioned, Some(bin.as_os_str())), bin.join("tabwire"));
+        let other = home.path().join("other");
+        std::fs::write(&other, "").expect("written");
+        assert_eq!(stable_path(&other, Some(bin.as_os_str())), other, "PATH finds another program");
+    }
 }

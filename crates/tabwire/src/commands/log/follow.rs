@@ -73,7 +73,7 @@ fn print_all(context: &Context<'_>, rows: &[Row]) -> Result<bool, Failure> {
 }
 
 /// Waits [`POLL`]. Returns whether the reader is still there.
-fn wait_for_reader() -> bool {
+pub(crate) fn wait_for_reader() -> bool {
     let stdout = std::io::stdout();
     let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
     let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(POLL.subsec_nanos()) };

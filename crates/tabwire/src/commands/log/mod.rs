@@ -1,7 +1,7 @@
 //! `log`: prints the audit log: requests, their clients and their results.
 
 mod export;
-mod follow;
+pub(crate) mod follow;
 mod rows;
 
 use std::path::PathBuf;

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use tabwire_audit::Row;
 use tabwire_engine::visible_text;
 
+use crate::output::table::fitted;
+
 /// Widths of the columns; fixed, because followed rows come one by one.
 const WIDTHS: [usize; 8] = [6, 19, 10, 12, 14, 18, 8, 26];
 
@@ -32,7 +34,8 @@ pub(crate) fn line(row: &Row, as_json: bool) -> String {
 fn columns(cells: [String; WIDTHS.len()], last: &str) -> String {
     let mut line = String::new();
     for (cell, width) in cells.iter().zip(WIDTHS) {
-        line.push_str(&format!("{:<width$}  ", printable(cell)));
+        line.push_str(&fitted(&printable(cell), width));
+        line.push_str("  ");
     }
     line.push_str(&printable(last));
     line.trim_end().to_owned()
@@ -148,6 +151,10 @@ mod tests {
             "{text}"
         );
         assert_eq!(line(&row, true).lines().count(), 1);
+        let long = RowSession { project: None, name: "a-session-with-a-long-name".to_owned() };
+        let long = line(&Row { session: long, ..row.clone() }, false);
+        assert!(long.contains("  a-session…  ba"), "{long}");
+        assert_eq!(long.find("fill").map(|at| at - 2), text.find("fill"), "{long}");
         assert!(describe(&row).contains("decision    allow by profile open"), "{}", describe(&row));
         assert!(heading().starts_with("NUMBER  TIME (UTC)"), "{}", heading());
     }

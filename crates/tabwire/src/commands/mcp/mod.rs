@@ -1,6 +1,6 @@
 //! `mcp`: connects an MCP client to the daemon, serves it in this process, or over HTTP.
 
-mod clients;
+pub(crate) mod clients;
 mod flags;
 mod isolated;
 mod over_http;

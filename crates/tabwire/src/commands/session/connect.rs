@@ -16,13 +16,14 @@ pub(crate) fn connect(
     context: &Context<'_>,
     address: Option<String>,
     headers: Vec<String>,
+    restart: bool,
 ) -> Result<(), Failure> {
     let options = SessionOptions {
         cdp: Some(address.unwrap_or_else(|| ANY.to_owned())),
         headers: read_headers(headers)?,
         ..SessionOptions::default()
     };
-    start_with(context, "session_start", "connecting (the browser may ask for consent)", options, false)
+    start_with(context, "session_start", "connecting (the browser may ask for consent)", options, restart)
 }
 
 pub(crate) fn disconnect(context: &Context<'_>) -> Result<(), Failure> {

@@ -71,8 +71,13 @@ pub(super) fn start_with(
     restart: bool,
 ) -> Result<(), Failure> {
     let request = ActionRequest { options, restart, ..ActionRequest::default() };
-    let response = run_action(context, action, label, request)?;
+    let mut response = run_action(context, action, label, request)?;
     let status = read_status(&response.result)?;
+    if let Some(members) = response.result.as_object_mut().filter(|_| status.endpoint.is_some()) {
+        // The endpoint is without its secret, because status is printed and logged often.
+        let command = format!("tabwire cdp-url --session {}", context.session);
+        members.insert("cdp_url_command".to_owned(), json!(command));
+    }
     context.printer.result(&response, || describe(&status));
     Ok(())
 }

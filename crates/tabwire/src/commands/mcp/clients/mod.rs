@@ -1,7 +1,7 @@
 //! Table: MCP clients, and the path and format of the file in which each lists its servers.
 
 pub(super) mod doctor;
-pub(super) mod install;
+pub(crate) mod install;
 mod json_members;
 mod toml_table;
 

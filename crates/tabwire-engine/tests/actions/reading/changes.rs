@@ -16,7 +16,7 @@ async fn changes(stage: &Stage, name: &str, params: serde_json::Value) -> String
 }
 
 const PAGE: &str = r#"<title>Tasks</title><h1>Tasks</h1><p>Many words that do not change.</p>
-    <table><tr><td>Tea<td><button id=a onclick="this.textContent='Done'">Open</button><tr><td>Rice<td><button onclick="this.closest('tr').remove()">Remove</button></table>"#;
+    <table><tr><th>Thing<th>State<tr><td>Milk<td>None<tr><td>Tea<td><button id=a onclick="this.textContent='Done'">Open</button><tr><td>Rice<td><button onclick="this.closest('tr').remove()">Remove</button><tr><td>Bread<td>None</table>"#;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_first_action_reports_only_changes() {

@@ -128,6 +128,9 @@ pub const PAGE_URL_CHARACTERS: usize = 160;
 /// Most additions and removals of a delta. Beyond that the whole snapshot is shorter.
 pub const DELTA_STEPS: usize = 400;
 
+/// How long an action waits for a snapshot before it, so that its result can contain only changes.
+pub const BASELINE_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Snapshots that are kept for deltas, one per set of options.
 pub const SNAPSHOTS_REMEMBERED: usize = 4;
 

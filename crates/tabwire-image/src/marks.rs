@@ -29,25 +29,29 @@ const COLOURS: [[u8; 4]; 6] = [
 const WHITE: [u8; 4] = [255, 255, 255, 255];
 
 impl Image {
-    /// Draws frames, then their labels: inside the upper left corner, or above it when the region is small.
+    /// Draws frames, then their labels: inside the upper left corner, or beside the region when it is small. The frame
+    /// of a small region is around it, and no label covers one if there is space elsewhere.
     pub fn draw_marks(&mut self, marks: &[Mark]) {
+        let small: Vec<Area> = marks.iter().filter(|mark| mark.is_small()).map(Mark::area).collect();
         for (mark, colour) in marks.iter().zip(COLOURS.iter().cycle()) {
             self.draw_frame(mark, *colour);
         }
         let mut labels: Vec<Area> = Vec::new();
         for (mark, colour) in marks.iter().zip(COLOURS.iter().cycle()) {
-            let area = self.place_label(mark, &labels);
+            let area = self.place_label(mark, &labels, &small);
             self.draw_label(&area, &mark.label, *colour);
             labels.push(area);
         }
     }
 
     fn draw_frame(&mut self, mark: &Mark, colour: [u8; 4]) {
+        let outer = mark.outer();
+        let mark = if mark.is_small() { &outer } else { mark };
         let (right, bottom) = (mark.x + mark.width - 1, mark.y + mark.height - 1);
         // Clip first: a frame may be much larger than the image.
         let across = mark.x.max(0)..=right.min(i64::from(self.width()));
         let down = mark.y.max(0)..=bottom.min(i64::from(self.height()));
-        for inset in 0..2 {
+        for inset in 0..FRAME {
             for x in across.clone() {
                 self.dot(x, mark.y + inset, colour);
                 self.dot(x, bottom - inset, colour);
@@ -60,27 +64,32 @@ impl Image {
     }
 
     /// A position for the label inside the image, without overlap if possible.
-    fn place_label(&self, mark: &Mark, taken: &[Area]) -> Area {
+    fn place_label(&self, mark: &Mark, taken: &[Area], small: &[Area]) -> Area {
         let letters = i64::try_from(mark.label.chars().count()).unwrap_or(i64::MAX / 16);
         let (width, height) = (letters * i64::from(GLYPH_WIDTH + 1) + 3, i64::from(GLYPH_HEIGHT) + 4);
         let fits_inside = mark.height >= height * 2 && mark.width >= width * 2;
-        let above = (mark.x, mark.y - height);
         let inside = (mark.x, mark.y);
-        let below = (mark.x, mark.y + mark.height);
-        let beside = (mark.x + mark.width, mark.y);
-        let candidates =
-            if fits_inside { [inside, above, below, beside] } else { [above, below, beside, inside] };
+        let frame = if mark.is_small() { mark.outer() } else { mark.clone() };
+        let above = (frame.x, frame.y - height);
+        let below = (frame.x, frame.y + frame.height);
+        let right = (frame.x + frame.width, frame.y);
+        let left = (frame.x - width, frame.y);
+        let candidates = if fits_inside {
+            [inside, above, below, right, left]
+        } else {
+            [above, below, right, left, inside]
+        };
         let area = |(x, y): (i64, i64)| Area {
             x: x.min(i64::from(self.width()) - width).max(0),
             y: y.min(i64::from(self.height()) - height).max(0),
             width,
             height,
         };
-        let free = candidates
-            .iter()
-            .map(|position| area(*position))
-            .find(|area| !taken.iter().any(|other| area.overlaps(other)));
-        free.unwrap_or_else(|| area(candidates[0]))
+        let areas = candidates.map(area);
+        let is_free = |area: &&Area| !taken.iter().any(|other| area.overlaps(other));
+        let covers_none = |area: &&Area| !small.iter().any(|other| area.overlaps(other));
+        let best = areas.iter().filter(is_free).find(covers_none).or_else(|| areas.iter().find(is_free));
+        *best.unwrap_or(&areas[0])
     }
 
     fn draw_label(&mut self, area: &Area, label: &str, colour: [u8; 4]) {
@@ -109,7 +118,33 @@ impl Image {
     }
 }
 
-/// The position of a label.
+/// Width of a frame's line.
+const FRAME: i64 = 2;
+/// A frame inside a lower or narrower region would cover much of it.
+const SMALL: i64 = 24;
+
+impl Mark {
+    fn is_small(&self) -> bool {
+        self.width < SMALL || self.height < SMALL
+    }
+
+    /// The region with the frame around it.
+    fn outer(&self) -> Self {
+        Self {
+            x: self.x - FRAME,
+            y: self.y - FRAME,
+            width: self.width + 2 * FRAME,
+            height: self.height + 2 * FRAME,
+            label: self.label.clone(),
+        }
+    }
+
+    fn area(&self) -> Area {
+        Area { x: self.x, y: self.y, width: self.width, height: self.height }
+    }
+}
+
+/// The position of a label or region.
 #[derive(Clone, Copy, Debug)]
 struct Area {
     x: i64,
@@ -159,22 +194,35 @@ mod tests {
         let mut image = Image::new(100, 60, vec![0; 24_000]).expect("filled");
         let mark = |x, y, label: &str| Mark { x, y, width: 30, height: 12, label: label.to_owned() };
         image.draw_marks(&[mark(20, 20, "e1"), mark(90, 50, "e12"), mark(-500, -500, "e3")]);
-        assert_eq!(image.pixel(20, 31), Some(COLOURS[0]));
+        assert_eq!(image.pixel(20, 32), Some(COLOURS[0]), "the frame is around a small region");
+        for (x, y) in (20..50).flat_map(|x| (20..32).map(move |y| (x, y))) {
+            assert_eq!(image.pixel(x, y), Some([0; 4]), "{x},{y}: a small region is left as it is");
+        }
         assert_eq!(image.pixel(30, 26), Some([0; 4]), "the inside is left as it is");
         // The label is above, because the region is low.
-        assert_eq!(image.pixel(20, 9), Some(COLOURS[0]));
-        let white = (20..40).flat_map(|x| (9..20).map(move |y| (x, y)));
+        assert_eq!(image.pixel(20, 8), Some(COLOURS[0]));
+        let white = (20..40).flat_map(|x| (8..19).map(move |y| (x, y)));
         assert!(white.filter(|(x, y)| image.pixel(*x, *y) == Some(WHITE)).count() > 15);
-        assert_eq!(image.pixel(99, 50), Some(COLOURS[1]), "what reaches beyond is cut off");
+        assert_eq!(image.pixel(99, 48), Some(COLOURS[1]), "what reaches beyond is cut off");
     }
 
     #[test]
     fn labels_do_not_overlap() {
         let mut image = Image::new(200, 200, vec![0; 160_000]).expect("filled");
         let mark = Mark { x: 50, y: 50, width: 60, height: 60, label: "e10".to_owned() };
-        let first = image.place_label(&mark, &[]);
-        let second = image.place_label(&mark, &[first]);
+        let first = image.place_label(&mark, &[], &[]);
+        let second = image.place_label(&mark, &[first], &[]);
         assert!(!first.overlaps(&second));
         image.draw_marks(&[mark.clone(), mark]);
+    }
+
+    #[test]
+    fn a_label_covers_no_other_small_region() {
+        let mut image = Image::new(200, 100, vec![0; 80_000]).expect("filled");
+        let mark = |y, label: &str| Mark { x: 60, y, width: 14, height: 14, label: label.to_owned() };
+        image.draw_marks(&[mark(20, "e1"), mark(36, "e2"), mark(52, "e3")]);
+        for (x, y) in (60..74).flat_map(|x| [20, 36, 52].map(move |top| (x, top + 7))) {
+            assert_eq!(image.pixel(x, y), Some([0; 4]), "{x},{y}");
+        }
     }
 }

@@ -110,7 +110,7 @@ function shownPart(element) {
   if (isShown(element)) return element;
   const code = element.closest(CODE_EDITORS);
   if (code !== null) return isShown(code) ? code : null;
-  if (!isCheckable(element)) return null;
+  if (!isCheckable(element) && element.type !== "file") return null;
   for (const label of element.labels ?? []) if (isShown(label)) return label;
   return null;
 }

@@ -62,6 +62,15 @@ function lineOf(text, limit) {
   return text.toWellFormed();
 }
 
+/** The value of a text field exactly, else as one line. Rust escapes line breaks. */
+function valueLineOf(element, value, limit) {
+  if (element.localName !== "input" && element.localName !== "textarea") return lineOf(value, limit);
+  return (value.length > limit ? `${value.slice(0, limit - 1)}…` : value).toWellFormed();
+}
+
+/** Input types that determine what can be entered and that the role does not tell. */
+const REPORTED_TYPES = new Set(["color", "date", "datetime-local", "file", "month", "number", "password", "time", "week"]);
+
 /** Why an element without an interactive role is clickable, or "". */
 function clickReasonOf(piece, style) {
   const { element } = piece;
@@ -165,14 +174,18 @@ function ownOriginLength(href, origin) {
   return href.startsWith(origin) && href[length] === "/" && href[length + 1] !== "/" ? length : 0;
 }
 
-/** More options are counted instead of listed. */
-const LISTED_OPTIONS = 8;
+/** More options are counted instead of listed; so are more than a few when their labels are long. */
+const LISTED_OPTIONS = 15;
+const LISTED_LONG_OPTIONS = 8;
+const SHORT_OPTIONS = 200;
 
 function optionsOf(select) {
   const count = select.options.length;
   if (count === 0 || count > LISTED_OPTIONS) return count;
   const shown = Array.from(select.options).filter((option) => styleOf(option).display !== "none");
-  return shown.map((option) => lineOf(option.label, 40));
+  const labels = shown.map((option) => lineOf(option.label, 40));
+  const length = labels.reduce((sum, label) => sum + label.length, 0);
+  return count > LISTED_LONG_OPTIONS && length > SHORT_OPTIONS ? count : labels;
 }
 
 /** Rows of a table without header rows, as far as this is cheap to count. */
@@ -192,7 +205,10 @@ function isHeaderRow(row) {
 
 /** A node of the list; its position is set later. */
 function nodeOf(role, name, key, acted, extra) {
-  return { role, name, key, acted, extra, soft: false, listens: "", depth: 0, remoteness: 0, kept: false };
+  return {
+    role, name, key, acted, extra, soft: false, listens: "", depth: 0, remoteness: 0, kept: false, isSeparator: false,
+    isRowBorder: false,
+  };
 }
 
 /**
@@ -227,8 +243,9 @@ function addDetails(node, element, role, reason, concealed, limits) {
     }
     if (all.level !== undefined) extra.level = all.level;
     const value = all.valueText ?? all.value;
-    if (value !== undefined && value !== "") extra.value = lineOf(String(value), limits.value);
+    if (value !== undefined && value !== "") extra.value = valueLineOf(element, String(value), limits.value);
   }
+  if (element.localName === "input" && REPORTED_TYPES.has(element.type)) extra.states = { type: element.type, ...extra.states };
   if (role === "link") {
     const target = targetOf(element, limits);
     if (target !== "") extra.target = target;

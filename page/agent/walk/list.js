@@ -18,7 +18,8 @@ const DROPPED_WHEN_EMPTY = new Set(
 function listOf(root, settings) {
   const nodes = [];
   const text = new TextRun(nodes, settings.limits.text);
-  const open = [{ piece: root, at: -1, depth: 0, inner: 0, isCovered: false }];
+  const open = [frameOf(root, 0, false)];
+  const rows = [];
   while (open.length > 0) {
     const frame = open[open.length - 1];
     const { piece } = frame;
@@ -26,6 +27,7 @@ function listOf(root, settings) {
     if (frame.at >= piece.parts.length) {
       leave(frame, text, nodes);
       open.pop();
+      noteRow(frame, open[open.length - 1], nodes, rows);
       continue;
     }
     const part = piece.parts[frame.at++];
@@ -34,10 +36,15 @@ function listOf(root, settings) {
     else if (part.parts.length === 0 && part.node !== null && part.total === 0) {
       text.end();
       nodes.push(placed(part.node, frame.inner, part.remoteness));
-    } else open.push({ piece: part, at: -1, depth: frame.inner, inner: 0, isCovered: frame.isCovered || part.isCovered });
+    } else open.push(frameOf(part, frame.inner, frame.isCovered || part.isCovered));
   }
   text.end();
-  return prune(nodes);
+  return prune(withRows(nodes, rows), settings);
+}
+
+/** A piece whose parts are being listed. `first` is the index of its first node, `rows` holds the rows among its parts. */
+function frameOf(piece, depth, isCovered) {
+  return { piece, at: -1, depth, inner: 0, isCovered, first: 0, rows: null, hasRows: false };
 }
 
 function enter(frame, text, nodes) {
@@ -45,6 +52,7 @@ function enter(frame, text, nodes) {
   frame.at = 0;
   frame.inner = frame.depth;
   if (piece.block || piece.node !== null) text.end();
+  frame.first = nodes.length;
   if (piece.node !== null) {
     nodes.push(placed(piece.node, frame.depth, piece.remoteness));
     frame.inner += 1;
@@ -108,10 +116,12 @@ class TextRun {
 
   end() {
     if (this.text !== "") {
-      const text = SEPARATOR.test(this.text) ? "" : lineOf(this.text, this.limit);
+      const text = lineOf(this.text, this.limit);
+      const isSeparator = SEPARATOR.test(this.text);
       this.text = "";
       const extra = this.concealed === "" ? null : { concealed: this.concealed };
       if (text !== "") this.nodes.push(placed(permanentNode("text", text, extra), this.depth, 0));
+      if (text !== "" && isSeparator) this.nodes[this.nodes.length - 1].isSeparator = true;
     }
     if (this.left > 0) {
       const more = { inside: this.left, key: keyOf(this.leftIn.element) };
@@ -125,7 +135,7 @@ class TextRun {
 const NO_CHILDREN = Object.freeze([]);
 
 /** Drops empty nodes and moves text into the nodes that it names. Iterates backwards, so that children come first. */
-function prune(nodes) {
+function prune(nodes, settings) {
   const parents = parentsOf(nodes);
   const children = new Array(nodes.length).fill(NO_CHILDREN);
   const kept = new Uint8Array(nodes.length);
@@ -135,15 +145,37 @@ function prune(nodes) {
     const parent = parents[at];
     const below = children[at];
     if (below.length > 1) below.reverse();
-    const isDropped = node.listens !== "" && acted[at] > MAX_OWN_INTERACTIVE && !unmarkClickable(node);
-    if (!isDropped && keepsNode(node, below, nodes, kept)) kept[at] = 1;
-    if (parent < 0) continue;
+    const isReplaced = isReplacedByContent(node, below, nodes, acted[at]);
+    if (!isReplaced && keepsNode(node, below, nodes, kept, settings)) kept[at] = 1;
+    if (parent < 0) {
+      if (node.isSeparator) kept[at] = 0;
+      continue;
+    }
     acted[parent] += acted[at] + (kept[at] === 1 && node.acted ? 1 : 0);
     if (children[parent] === NO_CHILDREN) children[parent] = [];
     if (kept[at] === 1) children[parent].push(at);
-    else if (isDropped) children[parent].push(...below.reverse());
+    else if (isReplaced) children[parent].push(...below.reverse());
   }
-  return nodes.filter((_, at) => kept[at] === 1);
+  return keptNodes(nodes, parents, kept, settings.interactive);
+}
+
+/** Whether only the content of a wrapper is listed. */
+function isReplacedByContent(node, below, nodes, acted) {
+  if (node.isRowBorder) return below.length < 2;
+  if (node.listens !== "" && acted > MAX_OWN_INTERACTIVE && !unmarkClickable(node)) return true;
+  // A wrapper that only has a pointer cursor or a listener, around one interactive element.
+  return node.soft && below.length === 1 && nodes[below[0]].acted && !node.kept;
+}
+
+/** The kept nodes, each one level below its nearest kept ancestor. */
+function keptNodes(nodes, parents, kept, isInteractive) {
+  const depths = new Uint32Array(nodes.length);
+  return nodes.filter((node, at) => {
+    const parent = parents[at];
+    depths[at] = parent < 0 ? 0 : depths[parent] + kept[parent];
+    node.depth = depths[at];
+    return kept[at] === 1 && !(isInteractive && node.role === "text");
+  });
 }
 
 /** A listener on an element with more interactive descendants than this is for delegation. */
@@ -158,25 +190,28 @@ function unmarkClickable(node) {
   return isListed;
 }
 
-/** Decides whether a node is kept, and names it by its only text child. */
-function keepsNode(node, below, nodes, kept) {
+/** Decides whether a node is kept, and names it by its text or its looks. */
+function keepsNode(node, below, nodes, kept, settings) {
   if (node.kept) return true;
-  if (node.name === "" && NAMED_BY_TEXT_ROLES.has(node.role) && below.length === 1) {
-    const only = nodes[below[0]];
-    if (only.role === "text") {
-      node.name = only.name;
-      kept[below.pop()] = 0;
-    }
-  }
-  if (node.soft && below.length === 1 && nodes[below[0]].acted) return replaceByChild(node, below[0], nodes);
+  if (below.length > 0) nameByText(node, below, nodes, kept, settings);
+  if (below.length === 0 && node.acted && node.name === "") describeLooks(node);
   return below.length > 0 || node.name !== "" || node.acted || !DROPPED_WHEN_EMPTY.has(node.role);
 }
 
-/** Replaces a wrapper that only has a pointer cursor by its one interactive child. */
-function replaceByChild(node, at, nodes) {
-  const depth = nodes[at].depth;
-  for (let next = at; next < nodes.length && (next === at || nodes[next].depth > depth); next++) nodes[next].depth -= 1;
-  return false;
+/** Names a node by its only text; without other text in the snapshot, by all its texts. Drops separators. */
+function nameByText(node, below, nodes, kept, settings) {
+  const isNamed = node.name === "" && NAMED_BY_TEXT_ROLES.has(node.role) && !node.isRowBorder;
+  const isOnly = isNamed && below.length === 1 && nodes[below[0]].role === "text";
+  const isJoined = isNamed && node.acted && settings.interactive;
+  const texts = [];
+  for (let at = below.length - 1; at >= 0; at--) {
+    const child = nodes[below[at]];
+    if (child.role !== "text" || !(isOnly || isJoined || child.isSeparator)) continue;
+    if (isOnly || (isJoined && !child.isSeparator)) texts.unshift(child.name);
+    kept[below[at]] = 0;
+    below.splice(at, 1);
+  }
+  if (texts.length > 0) node.name = isOnly ? texts[0] : lineOf(texts.join(" "), settings.limits.name);
 }
 
 /** The index of each node's parent; -1 for none. */
@@ -192,11 +227,8 @@ function parentsOf(nodes) {
 
 /** The list as wire entries. */
 function entriesOf(nodes) {
-  const path = [];
   return nodes.map((node) => {
-    while (path.length > 0 && path[path.length - 1] >= node.depth) path.pop();
-    const entry = [path.length, node.role, node.name, node.key];
-    path.push(node.depth);
+    const entry = [node.depth, node.role, node.name, node.key];
     if (node.extra !== null) entry.push(node.remoteness, detailsOf(node.extra));
     else if (node.remoteness > 0) entry.push(node.remoteness);
     return entry;

@@ -42,12 +42,14 @@ class Walk {
     this.start = null;
     this.shownOwners = new Map();
     this.wanted = null;
+    this.overlay = null;
   }
 
   /** Walks everything below a root element. */
   run(root) {
     const view = viewOf(root.ownerDocument, 0);
     this.start = root;
+    this.overlay = overlayOf(root.ownerDocument, view);
     const start = this.piece(root, null, view, 0);
     start.isRoot = true;
     this.enqueue(start);
@@ -88,7 +90,7 @@ class Walk {
       unit: "", level: parent === null ? 0 : parent.level + (parent.node === null ? 0 : 1),
       interactiveOnly: parent?.interactiveOnly === true, isAriaHidden: parent?.isAriaHidden === true, pointer: parent?.pointer === true,
       concealed: parent?.concealed ?? "",
-      role: "", box: null, ground: null, isSmall: false, isCovered: false, isRoot: false,
+      namesAction: parent?.namesAction === true, hiddenControl: null, role: "", box: null, ground: null, isSmall: false, isCovered: false, isRoot: false,
     };
   }
 
@@ -132,6 +134,7 @@ class Walk {
     }
     piece.concealed = invisibleReason;
     if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style, display);
+    if (element === this.overlay) markOverlay(piece);
     // Only descendants read it.
     if (element.firstElementChild !== null || !rendersOwnChildren(element) || this.showsOwned(element)) piece.pointer = style.cursor === "pointer";
     if (piece.node === null && isEmptyElement(element) && !element.hasAttribute("aria-owns")) coverTexts(piece, style);
@@ -149,6 +152,7 @@ class Walk {
 
   describe(piece, style, display) {
     const { element } = piece;
+    if (element.localName === "label" && this.describeLabel(piece)) return;
     const role = isEditingHost(element) && !INTERACTIVE_ROLES.has(roleOf(element)) ? "textbox" : roleOf(element);
     const known = INTERACTIVE_ROLES.has(role) || element.localName === "label";
     const reason = known ? "" : clickReasonOf(piece, style);
@@ -160,6 +164,20 @@ class Walk {
     if (concealed !== "" && !INTERACTIVE_ROLES.has(role) && reason === "") return;
     const node = describe(element, role, reason, concealed, this.settings);
     if (node !== null) this.take(piece, node);
+  }
+
+  /** Describes a control that is not listed itself at the place of its visible label; false when there is none. */
+  describeLabel(piece) {
+    const { element } = piece;
+    piece.hiddenControl = hiddenControlOf(element);
+    if (piece.hiddenControl === null || piece.concealed !== "" || piece.interactiveOnly || !isOperatedByLabel(piece.hiddenControl)) return false;
+    const role = roleOf(piece.hiddenControl);
+    const node = describe(piece.hiddenControl, role, "", "", this.settings);
+    if (node === null) return false;
+    node.name = lineOf(labelNameOf(element) || node.name, this.settings.limits.name);
+    piece.role = role;
+    this.take(piece, node);
+    return true;
   }
 
   take(piece, node) {
@@ -218,10 +236,12 @@ class Walk {
     if (node !== null && CLOSED_ROLES.has(piece.role)) {
       if (element.firstElementChild === null && shadowRootOf(element) === null && element.localName !== "slot") return;
       piece.interactiveOnly = true;
-    } else if ((element.localName === "label" && element.control) || (CAPTION_TAGS.has(element.localName) && isHtml(element))) {
+    } else if ((element.localName === "label" && element.control && piece.hiddenControl === null) || (CAPTION_TAGS.has(element.localName) && isHtml(element))) {
       piece.interactiveOnly = true;
     }
-    const skipText = this.settings.interactive || piece.interactiveOnly || (exposure & SHOWS_SELF) === 0 || isConcealing(piece.concealed);
+    piece.namesAction ||= node !== null && node.acted && node.name === "" && NAMED_BY_TEXT_ROLES.has(node.role);
+    if (markScrollable(piece, style, display)) this.spent += NODE_COST;
+    const skipText = (this.settings.interactive && !piece.namesAction) || piece.interactiveOnly || (exposure & SHOWS_SELF) === 0 || isConcealing(piece.concealed);
     this.foundText = false;
     this.queueChildren(piece, skipText);
     if (this.foundText && unreadabilityIn(piece, style, display) !== "") {
@@ -422,6 +442,9 @@ function startOf(options, walk) {
   if (element === null) fail("REF_EXPIRED", "The element to walk is no longer on the page.", takeNewSnapshot());
   return element;
 }
+
+/** The document that a snapshot shows. */
+agent.identify = () => agent.document;
 
 /**
  * The page as JSON text: `{document, url, title, scroll, nodes, left}`.

@@ -47,7 +47,7 @@ impl Context {
         Self { deadline: Deadline::at(self.deadline.instant() + began.elapsed()), ..self.clone() }
     }
 
-    /// The action's page, to read or act on.
+    /// The action's page, to read or act on. When the result includes changes, the page is read once before them.
     ///
     /// # Errors
     /// When there is no such tab, or it shows an internal page of the browser.
@@ -58,6 +58,9 @@ impl Context {
         let reported = page.session().readable_roots().into_iter().next().map(|main| main.url);
         let url = reported.filter(|url| !url.is_empty()).or_else(|| self.browser.find_url(&page));
         check_readable(&url.unwrap_or_default())?;
+        if self.snapshot {
+            page.take_baseline(self.deadline).await;
+        }
         Ok(page)
     }
 

@@ -99,7 +99,7 @@ impl Action for Snapshot {
         };
         if self.delta {
             let (snapshot, request) = page.view(request, self.within.as_deref(), context.deadline).await?;
-            let text = page.memory().delta(&snapshot, &request, &mut page.refs());
+            let text = page.memory().delta_since_shown(&snapshot, &request, &mut page.refs());
             return Ok(SnapshotResult { page: Value::Null, delta: Some(text.clone()), text });
         }
         let render = |snapshot: &PageSnapshot, request: &SnapshotRequest| {

@@ -1,13 +1,15 @@
 //! Takes a snapshot: reads all frames concurrently and joins the results.
 
+use serde_json::Value;
 use tabwire_api::{ErrorCode, Failure, FrameId};
 use tabwire_cdp::Deadline;
 
 use crate::frames::tree::Frame;
 use crate::input::locator::Locator;
+use crate::limits::BASELINE_TIMEOUT;
 use crate::page::Page;
 use crate::snapshot::{
-    ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkResult,
+    DocumentName, ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkResult,
 };
 
 /// The result of updating the agents' click listeners while a page was read.
@@ -179,6 +181,26 @@ impl Page {
             }
         }
         Ok(search)
+    }
+
+    /// Keeps the page as it is before an action, so that the result can contain only changes. An earlier snapshot of
+    /// the document stays: the client has seen it. A page that cannot be read now gives a whole snapshot afterwards.
+    pub(crate) async fn take_baseline(&self, deadline: Deadline) {
+        let deadline = Deadline::at(deadline.instant().min(Deadline::after(BASELINE_TIMEOUT).instant()));
+        let request = SnapshotRequest::default();
+        let known = self.memory().document_of(&request);
+        if known.is_some() && known == self.current_document(deadline).await {
+            return;
+        }
+        if let Ok((snapshot, request)) = self.view(request, None, deadline).await {
+            self.memory().keep_baseline(&snapshot, &request);
+        }
+    }
+
+    /// The document that a snapshot would show now; none when it does not respond.
+    async fn current_document(&self, deadline: Deadline) -> Option<DocumentName> {
+        let call = self.session().call(&self.scope_or_main(), "identify", &Value::Null, deadline);
+        serde_json::from_value(self.unless_blocked(call).await.ok()?).ok()
     }
 
     /// What changed on the page since the last snapshot.

@@ -6,6 +6,7 @@
 mod actable;
 mod hostile;
 mod long_list;
+mod looks;
 mod nearness;
 mod owned;
 mod part;

@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::edit_script::{Step, steps};
 use crate::limits::DELTA_STEPS;
 use crate::snapshot::model::node::{Node, Note};
+use crate::snapshot::model::role::RoleKind;
 use crate::snapshot::model::tree::Tree;
 use crate::snapshot::refs::{ElementHandle, ElementRef};
 use crate::snapshot::write::line::{Density, LineWriter, Position};
@@ -21,6 +22,8 @@ pub(crate) struct KeptLine {
     /// With a blank for its ref: refs are assigned when a line is shown.
     text: Box<str>,
     handle: Option<ElementHandle>,
+    /// The first name inside a row or list item without a name, in quotes. It tells rows apart.
+    inside: Option<Box<str>>,
 }
 
 impl PartialEq for KeptLine {
@@ -75,9 +78,23 @@ pub(crate) fn kept_lines(nodes: &[Node]) -> Vec<KeptLine> {
             depth: node.depth,
             text: Box::from(text.as_str()),
             handle,
+            inside: first_name_inside(&tree, at),
         });
     }
     lines
+}
+
+/// How many descendants of a row are searched for a name.
+const SEARCHED_NAMES: usize = 8;
+
+fn first_name_inside(tree: &Tree<'_>, at: usize) -> Option<Box<str>> {
+    let node = tree.node(at);
+    if node.role.kind() != RoleKind::Part || !node.name.is_empty() {
+        return None;
+    }
+    let mut inside = (at + 1..tree.end(at)).take(SEARCHED_NAMES).map(|below| tree.node(below));
+    let named = inside.find(|below| !below.name.is_empty())?;
+    Some(named.name.quoted().to_string().into_boxed_str())
 }
 
 fn identity(node: &Node) -> u64 {
@@ -172,6 +189,9 @@ fn write_entries(
         let indent = usize::from(line.depth) * 2;
         let _ = write!(text, "{mark} {:indent$}", "");
         line.write(&mut text, refs);
+        if let Some(inside) = line.inside.as_ref().filter(|_| sign != Sign::Added) {
+            let _ = write!(text, " of {inside}");
+        }
         if sign == Sign::Removed {
             // Its descendants were removed with it.
             let inside = entries[at..]

@@ -19,6 +19,8 @@ struct Kept {
     request: SnapshotRequest,
     document: DocumentName,
     lines: Vec<KeptLine>,
+    /// Whether the client saw it, or it was only taken to compare with.
+    is_shown: bool,
 }
 
 /// What is kept of a snapshot.
@@ -51,8 +53,9 @@ impl SnapshotMemory {
         request: &SnapshotRequest,
         refs: &mut RefTable,
     ) -> Comparison {
-        let before =
-            self.kept.iter().find(|kept| kept.request == *request && kept.document == snapshot.document);
+        let is_before =
+            |kept: &&Kept| kept.is_shown && kept.request == *request && kept.document == snapshot.document;
+        let before = self.kept.iter().find(is_before);
         let Some(before) = before else { return Comparison::Unknown };
         let lines = kept_lines(&snapshot.nodes);
         match write_delta(&before.lines, &lines, &mut |handle| refs.mint(handle)) {
@@ -74,7 +77,29 @@ impl SnapshotMemory {
 
     /// Stores a snapshot that was returned in full.
     pub(crate) fn remember(&mut self, snapshot: &Snapshot, request: &SnapshotRequest, lines: SnapshotLines) {
-        self.replace(snapshot, request, lines.0);
+        self.replace(snapshot, request, lines.0, true);
+    }
+
+    /// Stores a snapshot that the client does not see, to compare the next one with.
+    pub(crate) fn keep_baseline(&mut self, snapshot: &Snapshot, request: &SnapshotRequest) {
+        self.replace(snapshot, request, kept_lines(&snapshot.nodes), false);
+    }
+
+    /// The document of the last snapshot with these options that the client saw.
+    pub(crate) fn document_of(&self, request: &SnapshotRequest) -> Option<DocumentName> {
+        let shown = self.kept.iter().find(|kept| kept.is_shown && kept.request == *request);
+        shown.map(|kept| kept.document.clone())
+    }
+
+    /// The changes since the last snapshot that the client saw; see `delta`.
+    pub(crate) fn delta_since_shown(
+        &mut self,
+        snapshot: &Snapshot,
+        request: &SnapshotRequest,
+        refs: &mut RefTable,
+    ) -> String {
+        self.kept.retain(|kept| kept.is_shown);
+        self.delta(snapshot, request, refs)
     }
 
     /// The changes since the last snapshot with the same options, within a fence; the whole snapshot when there is
@@ -94,23 +119,32 @@ impl SnapshotMemory {
         let changes = before
             .filter(|_| is_short)
             .and_then(|kept| write_delta(&kept.lines, &lines, &mut |handle| refs.mint(handle)));
-        self.replace(snapshot, request, lines);
+        let since = match before {
+            Some(kept) if !kept.is_shown => "during this action",
+            _ => "since the last snapshot",
+        };
+        self.replace(snapshot, request, lines, true);
         match changes {
             None => snapshot.to_text(refs, request),
             Some(changes) if changes.is_empty() => {
-                fence::enclose(&snapshot.heading(), "(nothing changed since the last snapshot)\n")
+                fence::enclose(&snapshot.heading(), &format!("(nothing changed {since})\n"))
             }
-            Some(changes) => {
-                fence::enclose(&snapshot.heading(), &format!("(changes since the last snapshot)\n{changes}"))
-            }
+            Some(changes) => fence::enclose(&snapshot.heading(), &format!("(changes {since})\n{changes}")),
         }
     }
 
-    fn replace(&mut self, snapshot: &Snapshot, request: &SnapshotRequest, lines: Vec<KeptLine>) {
+    fn replace(
+        &mut self,
+        snapshot: &Snapshot,
+        request: &SnapshotRequest,
+        lines: Vec<KeptLine>,
+        is_shown: bool,
+    ) {
         self.kept.retain(|kept| kept.request != *request && kept.document == snapshot.document);
         if self.kept.len() >= SNAPSHOTS_REMEMBERED {
             self.kept.remove(0);
         }
-        self.kept.push(Kept { request: request.clone(), document: snapshot.document.clone(), lines });
+        let document = snapshot.document.clone();
+        self.kept.push(Kept { request: request.clone(), document, lines, is_shown });
     }
 }

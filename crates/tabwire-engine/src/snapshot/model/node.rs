@@ -5,6 +5,7 @@ use super::state::States;
 use super::walk_node::WalkNode;
 use super::walk_result::{Options, WalkMore};
 use crate::snapshot::refs::{DocumentName, ElementHandle, ElementKey};
+use crate::snapshot::text::field_value::FieldValue;
 use crate::snapshot::text::link_target::LinkTarget;
 use crate::snapshot::text::page_text::PageText;
 use tabwire_api::FrameId;
@@ -19,7 +20,7 @@ pub(crate) struct Node {
     pub(crate) handle: Option<ElementHandle>,
     pub(crate) states: States,
     pub(crate) level: Option<u32>,
-    pub(crate) value: Option<PageText>,
+    pub(crate) value: Option<FieldValue>,
     pub(crate) target: Option<LinkTarget>,
     pub(crate) options: Option<Options>,
     pub(crate) rows: Option<u32>,

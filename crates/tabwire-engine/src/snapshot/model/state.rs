@@ -54,7 +54,7 @@ impl fmt::Display for States {
 
 /// Whether a word needs no quotes.
 fn is_plain(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'.')
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-./".contains(&byte))
 }
 
 impl Serialize for States {

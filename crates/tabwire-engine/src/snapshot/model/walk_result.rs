@@ -8,6 +8,7 @@ use super::role::Role;
 use super::state::States;
 use super::walk_node::WalkNode;
 use crate::snapshot::refs::{DocumentName, ElementKey};
+use crate::snapshot::text::field_value::FieldValue;
 use crate::snapshot::text::link_target::LinkTarget;
 use crate::snapshot::text::page_text::PageText;
 
@@ -71,7 +72,7 @@ pub(crate) struct Left {
 pub(crate) struct WalkDetails {
     pub(crate) states: States,
     pub(crate) level: Option<u32>,
-    pub(crate) value: Option<PageText>,
+    pub(crate) value: Option<FieldValue>,
     pub(crate) target: Option<LinkTarget>,
     pub(crate) options: Option<Options>,
     pub(crate) rows: Option<u32>,

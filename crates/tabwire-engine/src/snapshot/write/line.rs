@@ -6,6 +6,7 @@ use crate::snapshot::model::node::{Missing, Node, Note};
 use crate::snapshot::model::role::{Role, RoleKind};
 use crate::snapshot::model::walk_result::Options;
 use crate::snapshot::refs::{ElementHandle, ElementRef};
+use crate::snapshot::text::page_text::PageText;
 
 /// How much is written of each node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +123,10 @@ pub(crate) fn searchable(node: &Node) -> String {
     write_role(&mut line, &node.role, node.level);
     let _ = write!(line, " {}", node.name.quoted());
     write_details(&mut line, node, false);
+    // A search for words matches them across the lines of a value.
+    if let Some(value) = node.value.as_ref().filter(|value| value.as_str().contains(['\n', '\t'])) {
+        let _ = write!(line, " {}", PageText::new(value.as_str()).quoted());
+    }
     line
 }
 
@@ -143,7 +148,7 @@ fn write_details(out: &mut String, node: &Node, tight: bool) {
         let _ = write!(out, "{}", node.states);
     }
     if let Some(value) = &node.value {
-        let _ = write!(out, " value={}", value.quoted());
+        let _ = write!(out, " value={value}");
     }
     match &node.options {
         Some(Options::Count(count)) => {

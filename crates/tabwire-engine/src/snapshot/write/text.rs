@@ -163,7 +163,9 @@ impl<'t, 'r> TextForm<'t, 'r> {
     /// The children of a node as the rest of its line; none when they are too many or not plain.
     fn inline(&mut self, at: usize, children: &[usize]) -> Option<String> {
         let mut line = String::new();
-        if self.tree.node(at).role.as_str() == "row" {
+        let node = self.tree.node(at);
+        // A row without an element has no cells.
+        if node.role.as_str() == "row" && node.handle.is_some() {
             for (place, cell) in children.iter().enumerate() {
                 if place > 0 {
                     line.push_str(" | ");

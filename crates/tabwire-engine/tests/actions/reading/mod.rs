@@ -1,6 +1,7 @@
 //! Text, values, images, recordings and measurements of a page.
 
 pub(crate) mod capture;
+mod changes;
 pub(crate) mod diff;
 pub(crate) mod facts;
 pub(crate) mod listeners;

@@ -32,8 +32,8 @@ pub const PAGE_GRACE: Duration = Duration::from_secs(2);
 /// How long an action that reads searches for its element, if the caller gives no timeout.
 pub const FIND_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long typing and hovering wait for a list that the page opens with a delay.
-pub const DEBOUNCE_TIMEOUT: Duration = Duration::from_millis(400);
+/// How long typing and hovering wait for a list that the page opens with a delay, in milliseconds.
+pub const DEBOUNCE_MILLISECONDS: u64 = 400;
 
 /// How long a new tab may take to show its first document, for the result that reports it.
 pub const NEW_PAGE_TIMEOUT: Duration = Duration::from_millis(1_500);

@@ -144,7 +144,7 @@ impl Scroll {
             let next = Self { target: self.target.clone(), by: Some((0.0, step)), to: None, until: None };
             let done = next.scroll_once(context).await?;
             step = (done.place.view_height * STEP_OF_VIEW).max(FIRST_STEP);
-            let is_over = done.moved_y == 0.0 && !done.changes.content;
+            let is_over = done.moved_y.abs() < 1.0 && !done.changes.content;
             if is_over || tokio::time::Instant::now() >= context.deadline.instant() {
                 return Err(not_reached(until, is_over));
             }

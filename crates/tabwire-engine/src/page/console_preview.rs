@@ -46,9 +46,9 @@ impl Preview {
         if !is_list && self.properties.is_empty() && self.description != "Object" {
             return None;
         }
-        let write = |property: &Property| match is_list {
-            true => property.value_text(),
-            false => format!("{}: {}", property.name, property.value_text()),
+        let write = |property: &Property| {
+            let value = property.value_text();
+            if is_list { value } else { format!("{}: {value}", property.name) }
         };
         let mut parts: Vec<String> = self.properties.iter().map(write).collect();
         if self.overflow {

@@ -176,11 +176,7 @@ impl ActivityTracker {
                     self.loading = None;
                 }
             }
-            "Page.windowOpen" => {
-                self.windows += 1;
-                let url = event.to::<WindowOpen>()?.url;
-                self.blank_window = url.is_empty() || url == "about:blank";
-            }
+            "Page.windowOpen" => self.count_window(&event.to::<WindowOpen>()?.url),
             "Page.frameStoppedLoading" if !self.navigated => {
                 // A document request has the id of its loader. A response without content becomes no download.
                 let stopped = self.loading.take();
@@ -193,6 +189,11 @@ impl ActivityTracker {
             _ => {}
         }
         Ok(())
+    }
+
+    fn count_window(&mut self, url: &str) {
+        self.windows += 1;
+        self.blank_window = url.is_empty() || url == "about:blank";
     }
 
     pub(crate) fn is_idle(&self) -> bool {

@@ -13,11 +13,8 @@ pub(crate) use input_action::InputAction;
 use serde::Deserialize;
 
 use crate::action::result::Changes;
-use crate::limits::DEBOUNCE_TIMEOUT;
+pub(crate) use crate::limits::DEBOUNCE_MILLISECONDS as DEBOUNCE;
 use crate::snapshot::read_title;
-
-/// How long the agent waits for a list that the page opens with a delay, in milliseconds.
-pub(crate) const DEBOUNCE: u64 = DEBOUNCE_TIMEOUT.as_millis() as u64;
 
 /// URL and title of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

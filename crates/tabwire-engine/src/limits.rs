@@ -29,6 +29,18 @@ pub const CONSOLE_CHARACTERS: usize = 2_000;
 /// How much longer the engine waits than the page agent, so that the agent's error arrives first.
 pub const PAGE_GRACE: Duration = Duration::from_secs(2);
 
+/// How long an action that reads searches for its element, if the caller gives no timeout.
+pub const FIND_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long typing and hovering wait for a list that the page opens with a delay, in milliseconds.
+pub const DEBOUNCE_MILLISECONDS: u64 = 400;
+
+/// How long a new tab may take to show its first document, for the result that reports it.
+pub const NEW_PAGE_TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// How long a drag rests on its end before the button is released. Lists reorder their rows meanwhile.
+pub const DRAG_REST: Duration = Duration::from_millis(150);
+
 /// How long an action waits for a page load that it started.
 pub const SETTLE_LOADING: Duration = Duration::from_secs(10);
 
@@ -110,6 +122,9 @@ pub const LINE_URL_CHARACTERS: usize = 500;
 /// Characters of a dialog's text.
 pub const DIALOG_CHARACTERS: usize = 2_000;
 
+/// Characters of a field's value that a result's text quotes. The data has more of it.
+pub const ECHO_CHARACTERS: usize = 120;
+
 /// Characters of page text that a line quotes.
 pub const QUOTED_CHARACTERS: usize = 500;
 
@@ -142,6 +157,9 @@ pub const PATTERN_BYTES: usize = 1024 * 1024;
 
 /// Characters of a page that are searched in one step.
 pub const SEARCH_PORTION: usize = 1024 * 1024;
+
+/// The largest `limit` of a search.
+pub const SEARCH_LIMIT: usize = 1_000;
 
 /// Matches in the result of a search.
 pub const SEARCH_MATCHES: usize = 40;

@@ -21,9 +21,10 @@ function matchesOf(spec, roots) {
   if (spec.role !== undefined) return findByRole(spec, roots);
   if (spec.label !== undefined) return findByLabel(spec.label, spec.exact, roots);
   if (spec.placeholder !== undefined) return findByPlaceholder(spec.placeholder, spec.exact, roots);
+  if (spec.title !== undefined) return findByTitle(spec.title, spec.exact, roots);
   if (spec.testid !== undefined) return findByTestId(spec.testid, roots);
   if (spec.xpath !== undefined) return findByXPath(spec.xpath, roots);
-  return fail("BAD_ARGS", "The target is empty.", "Use a ref, a CSS selector, or `text=`, `role=`, `label=`, `placeholder=`, `testid=`, `xpath=`.");
+  return fail("BAD_ARGS", "The target is empty.", "Use a ref, a CSS selector, or `text=`, `role=`, `label=`, `placeholder=`, `title=`, `testid=`, `xpath=`.");
 }
 
 /** The element of a ref. Fails when it is gone. */
@@ -145,6 +146,15 @@ function placeholdersOf(element) {
   return ["placeholder", "aria-placeholder", "data-placeholder"].map((name) => element.getAttribute(name) ?? "");
 }
 
+function findByTitle(words, exact, roots) {
+  const fits = textPredicate(words, exact);
+  const found = [];
+  for (const root of roots) {
+    for (const element of root.querySelectorAll("[title]")) if (fits(element.title)) found.push(element);
+  }
+  return exactFirst(found, words, (element) => [element.title]);
+}
+
 function findByTestId(id, roots) {
   for (const attribute of TEST_ATTRIBUTES) {
     const selector = `[${attribute}="${CSS.escape(id)}"]`;
@@ -179,11 +189,30 @@ function describeElement(element) {
   return { key: keyOf(element), role: roleOf(element) || "generic", name: shorten(nameOf(element), 80), text: summaryText(element), tag: element.localName };
 }
 
+/** Roles that say nothing about an element. */
+const EMPTY_ROLES = new Set(["", "generic", "none", "presentation"]);
+
+/**
+ * Role and name of an element as a snapshot writes them. An element without a role is `clickable`, or has its tag where
+ * nothing shows that it is; the name of such an element is its text.
+ */
+function shownNames(element) {
+  const role = roleOf(element);
+  const isEmpty = EMPTY_ROLES.has(role);
+  const text = isEmpty || NAMED_BY_TEXT_ROLES.has(role) ? summaryText(element) : "";
+  const shown = !isEmpty ? role : isClickable(element) ? "clickable" : element.localName;
+  return { role: shown, name: shorten(foldText(nameOf(element)) || text || foldText(element.getAttribute("title") ?? "")) };
+}
+
+function isClickable(element) {
+  return element.matches("[onclick], [onmousedown], [onpointerdown], [tabindex], [draggable=true]") || isListening(element) || styleOf(element).cursor === "pointer";
+}
+
 /** An element as a phrase: `button "Pay"`. */
 function phrase(element) {
   const role = roleOf(element);
   const name = shorten(nameOf(element) || summaryText(element), 60);
-  const noun = role && role !== "generic" ? role : element.localName;
+  const noun = EMPTY_ROLES.has(role) ? element.localName : role;
   return name === "" ? noun : `${noun} ${quoted(name)}`;
 }
 
@@ -196,7 +225,7 @@ function quoted(text) {
 function phraseOfSpec(spec) {
   if (spec.css !== undefined) return `"${shorten(spec.css)}"`;
   if (spec.role !== undefined) return `role=${spec.role}${spec.name === undefined ? "" : `[name="${shorten(spec.name)}"]`}`;
-  const kind = ["text", "label", "placeholder", "testid", "xpath"].find((name) => spec[name] !== undefined);
+  const kind = ["text", "label", "placeholder", "title", "testid", "xpath"].find((name) => spec[name] !== undefined);
   return kind === undefined ? "the ref" : `${kind}="${shorten(spec[kind])}"`;
 }
 

@@ -31,7 +31,7 @@ function* namedElements() {
 }
 
 function wantedName(spec) {
-  const name = spec.text ?? spec.name ?? spec.label ?? spec.placeholder ?? spec.testid ?? /[#.]([\w-]+)[^#.]*$/.exec(spec.css ?? "")?.[1] ?? "";
+  const name = spec.text ?? spec.name ?? spec.label ?? spec.placeholder ?? spec.title ?? spec.testid ?? /[#.]([\w-]+)[^#.]*$/.exec(spec.css ?? "")?.[1] ?? "";
   return foldText(name).toLowerCase();
 }
 

@@ -21,13 +21,13 @@ agent.links = (request) => inPass(() => {
         known.count += 1;
         if (known.text === "") known.text = linkText(link);
       } else if (links.size < MAX_LINKS) {
-        links.set(href, { text: linkText(link), url: plainText(href), count: 1 });
+        links.set(href, { text: linkText(link), url: plainText(href), count: 1, key: keyOf(link) });
       } else {
         more += 1;
       }
     }
   }
-  return { url: location.href, title: document.title, links: [...links.values()], idle, more };
+  return { document: documentName, url: location.href, title: document.title, links: [...links.values()], idle, more };
 });
 
 function isVisibleLink(link) {

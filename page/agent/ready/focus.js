@@ -1,5 +1,8 @@
 // Which element and frame have the keyboard focus, and waiting until the page is drawn.
 
+/** Frames without another size after which a resize is over. */
+const STABLE_FRAMES = 3;
+
 /** Whether a cross-origin frame has the focus, so that its own agent must be asked. */
 function isCrossOriginFocus(focused) {
   return isFrameElement(focused) && accessibleDocument(focused) === null;
@@ -33,7 +36,7 @@ agent.focusedElement = () => {
   const focused = deepFocus() ?? document.documentElement;
   if (focused === null) fail("NOT_ACTIONABLE", "The document is empty.", remedy("Open a page first with {}.", { action: "navigate" }));
   const isPage = focused === focused.ownerDocument.body || focused === focused.ownerDocument.documentElement;
-  const words = isPage ? {} : { role: roleOf(focused), name: shorten(nameOf(focused)) };
+  const words = isPage ? {} : shownNames(focused);
   return { key: keyOf(focused), ...words, url: location.href, title: document.title, mark: startWatch(focused) };
 };
 
@@ -54,6 +57,26 @@ agent.caretToEnd = ({ key }) => {
   selection.selectAllChildren(element);
   selection.collapseToEnd();
   return true;
+};
+
+/** Resolves with the next frame: the page has handled the input before it. */
+agent.nextFrame = async () => {
+  await nextFrame();
+  return null;
+};
+
+/** Resolves when the viewport has this width, or another one than `from`, and its size was the same for some frames. */
+agent.viewResized = async ({ width, from, timeout }) => {
+  const deadline = performance.now() + timeout;
+  const size = () => `${innerWidth}x${innerHeight}`;
+  for (let before = size(), same = 0; performance.now() < deadline && same < STABLE_FRAMES; ) {
+    await nextFrame();
+    const now = size();
+    const fits = (width ?? innerWidth) === innerWidth && innerWidth !== (from ?? -1);
+    same = now === before && fits ? same + 1 : 0;
+    before = now;
+  }
+  return null;
 };
 
 /** Resolves after the page is drawn and its observers have run: lazy content loads only then. */

@@ -158,7 +158,7 @@ function blockingDialog(element) {
 
 function resultFor(element, shown, check) {
   const { request, purpose, point } = check;
-  const result = { key: keyOf(element), role: roleOf(element), name: shorten(nameOf(element)), tag: element.localName, url: location.href, title: document.title };
+  const result = { key: keyOf(element), ...shownNames(element), tag: element.localName, url: location.href, title: document.title };
   if (element.localName === "input") result.inputType = element.type;
   if (shown !== null) {
     result.box = outwardBox(outerBox(shown), shown.ownerDocument);
@@ -179,7 +179,7 @@ function suggestion(similar) {
 
 /** Fails with the check that did not pass in time. */
 function failUnmet(unmet, { request }) {
-  const waited = `within ${Math.round(request.timeout ?? 0)} ms`;
+  const waited = `within ${Math.round(request.allowed ?? request.timeout ?? 0)} ms`;
   if (unmet.condition === "attached") {
     const similar = similarTo(request.spec);
     const way = suggestion(similar);

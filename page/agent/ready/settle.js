@@ -24,6 +24,7 @@ class Watch {
     this.inputs = new Map();
     this.onArrival = null;
     this.clicks = [];
+    this.addedElements = [];
     this.downloadEvents = new Set();
     this.navigations = new Set();
     // Fires for every download link, also for one that a script clicks outside of the document.
@@ -47,8 +48,11 @@ class Watch {
 
   count(records) {
     this.changes += records.length;
-    for (const { type, addedNodes, removedNodes } of records) {
-      if (type !== "attributes") this.contents++;
+    for (const { type, target, addedNodes, removedNodes } of records) {
+      if (type !== "attributes") {
+        this.contents++;
+        noteMessage(target);
+      }
       for (const node of addedNodes) if (node.nodeType === Node.ELEMENT_NODE) this.added(node);
       for (const node of removedNodes) if (node.nodeType === Node.ELEMENT_NODE) this.elements++;
     }
@@ -56,6 +60,8 @@ class Watch {
 
   added(element) {
     this.elements++;
+    if (this.addedElements.length < MAX_ADDED) this.addedElements.push(element);
+    noteMessage(element);
     const roots = [];
     addRootsIn(element, roots);
     for (const root of roots) this.watch(root);
@@ -207,6 +213,10 @@ function settleReport(watch, extra) {
   if (focused !== watch.focused) report.focused = focused === null || focused === focused.ownerDocument.body ? null : describeElement(focused);
   const saving = watch.downloadCount();
   if (saving > 0) report.saving = saving;
+  const messages = takeMessages();
+  if (messages.length > 0) report.messages = messages;
+  const busy = busyText(watch.addedElements);
+  if (busy !== "") report.busy = busy;
   return report;
 }
 
@@ -220,7 +230,7 @@ function valueAfter(key, expected) {
 /**
  * Waits until the page settles after an action. `after` names the input event that ends the action (it may arrive after
  * this call), `enter` is the text to enter, `quiet` bounds the wait for a page that keeps changing, `keep` keeps the
- * watch for another call. `pair` selects the watch and element of the `prepare` call just before; the result is
+ * watch for another call, `debounce` is how long to wait for a delayed list. `pair` selects the watch and element of the `prepare` call just before; the result is
  * `unpaired` when that was not ready.
  */
 agent.settle = async ({ pair, ...request }) => {
@@ -230,7 +240,7 @@ agent.settle = async ({ pair, ...request }) => {
   return prepared?.pair === pair ? waitUntilSettled({ ...request, ...prepared }) : { unpaired: true };
 };
 
-async function waitUntilSettled({ since, after, count = 1, timeout = 1000, enter, quiet = 100, key, expected, keep = false }) {
+async function waitUntilSettled({ since, after, count = 1, timeout = 1000, enter, quiet = 100, key, expected, keep = false, debounce = 0, hovered = false }) {
   const isWatched = currentWatch !== null && (since === undefined || currentWatch.number === since);
   if (!isWatched) startWatch(null);
   const watch = currentWatch;
@@ -239,6 +249,7 @@ async function waitUntilSettled({ since, after, count = 1, timeout = 1000, enter
   const arrived = after === undefined ? true : await watch.arrived(after, count, timeout);
   await (enter === undefined ? drained() : drainedOfChanges(watch));
   watch.total();
+  if (debounce > 0 && isWatched && watch.elements === 0 && opensLater(watch.element, hovered)) await firstAddition(watch, debounce);
   const mutating = watch.elements > 0 && quiet > 0 ? !(await becomesQuiet(watch, quiet)) : false;
   const report = settleReport(watch, { arrived, mutating, ...valueAfter(key, expected) });
   if (guard !== null) report.guard = takeGuard();

@@ -164,7 +164,7 @@ function deepFocus() {
 
 /**
  * Prepares a field for its new value. `fill` is the remaining step: "done" for none, "enter" for the text in the next
- * `settle` call, "insert" to type over the selection, "erase" to delete the selection. `selectAll` requests the
+ * `settle` call, "insert" to type over the selection, "keys" to do so key by key, "erase" to delete the selection. `selectAll` requests the
  * editor's own select-all key first.
  */
 function prepareFill(element, value) {
@@ -175,6 +175,12 @@ function prepareFill(element, value) {
   }
   if (element.localName === "input" && element.type === "number" && value !== undefined && value !== "" && !isNumberText(value)) {
     fail("BAD_ARGS", `${phrase(element)} takes a number, not "${shorten(value, 40)}".`, "Use digits, for example 12.5.", { element: describeElement(element) });
+  }
+  // Pages often read number fields from key events: a value without keys would be ignored.
+  if (element.localName === "input" && element.type === "number" && value !== undefined && value !== "") {
+    if (!focusOn(element)) return { unmet: focusFailure(element) };
+    element.select();
+    return { fill: "keys" };
   }
   if (value !== undefined && acceptsEditCommand(element, value)) return prepareEnter(element, value);
   if (!focusOn(element)) return { unmet: focusFailure(element) };

@@ -183,3 +183,32 @@ fn the_skill_is_installed_without_changing_other_files() {
     assert_eq!(printed.json()["places"][0]["path"], place.display().to_string());
     assert!(!place.exists(), "only printed");
 }
+
+#[test]
+fn open_and_navigate_print_the_snapshot_with_refs() {
+    let world = World::new();
+    let page = "data:text/html,<title>Shop</title><button>Pay</button>";
+    let opened = world.run(&["open", page]).succeeded();
+    assert!(opened.text().contains("button \"Pay\" [e"), "{}", opened.text());
+    assert!(opened.text().contains("<page "), "{}", opened.text());
+    let data = world.json(&["open", page, "--snapshot", "--json"]);
+    assert!(data["result"]["snapshot"].as_str().is_some_and(|text| text.contains("[e")), "{data}");
+    let data = world.json(&["open", page, "--json"]);
+    assert!(data["result"].get("snapshot").is_none(), "{data}");
+    let moved = world.run(&["navigate", page, "--snapshot"]).succeeded();
+    assert!(moved.text().contains("button \"Pay\" [e"), "{}", moved.text());
+}
+
+#[test]
+fn mistyped_session_starts_no_browser_and_short_forms_work() {
+    let world = World::new();
+    let page = "data:text/html,<p>Hello</p>";
+    world.run(&["-s", "checkout", "open", page]).succeeded();
+    let failed = world.run(&["-s", "chekcout", "text", "--json"]);
+    assert_eq!(failed.failure().0, "NO_BACKEND", "{failed:?}");
+    assert!(failed.stdout.contains("checkout"), "{failed:?}");
+    let read = world.run(&["-s", "checkout", "text", "--raw"]).succeeded();
+    assert_eq!(read.text().trim(), "Hello");
+    world.run(&["-s", "checkout", "key", "Tab"]).succeeded();
+    world.run(&["-s", "checkout", "close"]).succeeded();
+}

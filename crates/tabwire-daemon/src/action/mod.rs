@@ -157,6 +157,7 @@ impl Daemon {
     ) -> Result<ActionResponse, Failure> {
         let files =
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
+        self.refuse_mistyped_session(definition, &request)?;
         let mut prepared = self.prepare(&request).await?;
         let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
         let remembered = session.remembered().based_on(prepared.base_url.clone());
@@ -208,6 +209,8 @@ impl Daemon {
             snapshot: request.snapshot,
             files: Arc::new(files),
             wants_text: request.text,
+            is_filtered: policy_check.is_engine_filtered,
+            has_timeout: request.timeout_ms.is_some(),
             capture: request.capture,
             video_encoder: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
             notices: Notices::default(),
@@ -322,7 +325,8 @@ impl Daemon {
         policy_check.before(&live.engine, choice.tab, &destination, entry).await?;
         let context = self.context(&live, choice.tab, deadline, files, &request, &policy_check);
         let recorder = CaptureRecorder::begin(&context, definition.name, &request.params).await;
-        let opened = open_page(&live, &url, params.new_tab, choice.tab, deadline).await;
+        let shows = request.snapshot && policy_check.is_engine_filtered;
+        let opened = open_page(&live, &url, params.new_tab, choice.tab, shows, deadline).await;
         if let Some(recorder) = recorder {
             prepared.notices.extend(recorder.finish(&context, opened.as_ref()).await);
         }
@@ -330,6 +334,7 @@ impl Daemon {
         entry.place(&live.engine, choice.tab);
         let opened =
             opened.map(|value| ActionOutput { value, text: String::new(), bare: None, notices: Vec::new() });
+        let opened = self.redactor.redact(opened);
         let result = policy_check.after(&live.engine, choice.tab, opened, entry).await?.value;
         entry.result(&result);
         if let Some(reached) = result.get("url").and_then(Value::as_str) {
@@ -341,6 +346,39 @@ impl Daemon {
             session.leases.set_tab(client, tab);
         }
         Ok(prepared.response(&request, tab, result, None))
+    }
+
+    /// Refuses an action on the page of a session that does not exist, if another one has a similar name. Such an action
+    /// would start a browser with an empty page.
+    fn refuse_mistyped_session(
+        &self,
+        definition: &Definition,
+        request: &ActionRequest,
+    ) -> Result<(), Failure> {
+        let key = request.key();
+        if definition.effect == Effect::Navigate || self.sessions.find(&key).is_some() {
+            return Ok(());
+        }
+        let mut names: Vec<String> = self
+            .sessions
+            .store()
+            .list(Some(&key.project))
+            .into_iter()
+            .map(|one| one.name.to_string())
+            .collect();
+        let live = self.sessions.all().into_iter().filter(|session| session.key.project == key.project);
+        names.extend(live.map(|session| session.key.name.to_string()));
+        let wanted = key.name.to_string();
+        // Short names and those that differ in a number only are names of their own: `a` and `b`, `shop1` and `shop2`.
+        let letters = |name: &str| name.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
+        names.retain(|name| name.len() >= 4 && letters(name) != letters(&wanted));
+        let is_typed = request.client.is_none() && wanted.len() >= 4;
+        let meant = find_similar(&wanted, names.iter().map(String::as_str)).filter(|_| is_typed);
+        let Some(meant) = meant else { return Ok(()) };
+        let message = format!("There is no session {wanted}.");
+        let remedy = format!("Did you mean `{meant}`? To start {wanted}, run {{}}.");
+        let start = Step::command(format!("tabwire --session {wanted} open URL"));
+        Err(Failure::new(ErrorCode::NoBackend, message).with_remedy(Remedy::new(remedy, [start])))
     }
 
     fn check_before_start(&self, request: &ActionRequest, url: &str) -> Result<(), Failure> {
@@ -412,12 +450,13 @@ pub(crate) fn plain_result(request: &ActionRequest, result: Value) -> ActionResp
     }
 }
 
-/// Opens a URL in a tab or a new one, and returns its outline.
+/// Opens a URL in a tab or a new one, and returns its outline, with `shows_snapshot` its snapshot too.
 async fn open_page(
     live: &LiveSession,
     url: &str,
     new_tab: bool,
     tab: Option<TabId>,
+    shows_snapshot: bool,
     deadline: Deadline,
 ) -> Result<Value, Failure> {
     live.sync_tabs().await?;
@@ -440,6 +479,11 @@ async fn open_page(
     let mut result = json!(outline);
     if let Some(members) = result.as_object_mut() {
         members.insert("tab".to_owned(), json!(live.engine.tab_id(&page)));
+        if shows_snapshot {
+            // A page that cannot be walked still has its outline.
+            let snapshot = page.snapshot_text(deadline).await.ok();
+            members.extend(snapshot.map(|text| ("snapshot".to_owned(), json!(text))));
+        }
     }
     Ok(result)
 }

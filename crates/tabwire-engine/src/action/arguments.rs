@@ -44,7 +44,7 @@ impl PointingArguments {
 /// An optional target element.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct OptionalTarget {
-    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
+    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, title=, testid=, xpath=.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]

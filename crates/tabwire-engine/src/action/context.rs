@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::browser::Browser;
 use crate::files::Files;
+use crate::limits::FIND_TIMEOUT;
 use crate::media::screencast::VideoEncoder;
 use crate::page::Page;
 use crate::secrets::login::LoginStore;
@@ -27,6 +28,11 @@ pub struct Context {
     pub snapshot: bool,
     /// Whether the client wants text instead of data. Large results are made only in that form.
     pub wants_text: bool,
+    /// Whether the engine filters frames by the action's own policy. If the session's policy is weaker, results leave out
+    /// what the daemon cannot judge afterwards: titles of other tabs, snapshots after a navigation.
+    pub is_filtered: bool,
+    /// Whether the caller chose the deadline.
+    pub has_timeout: bool,
     /// Whether to capture this action, even if capturing is off in the session.
     pub capture: bool,
     /// The video encoder for recordings, if there is one.
@@ -45,6 +51,20 @@ impl Context {
     /// The same with the deadline moved by the time since `began`.
     pub(crate) fn with_time_since(&self, began: Instant) -> Self {
         Self { deadline: Deadline::at(self.deadline.instant() + began.elapsed()), ..self.clone() }
+    }
+
+    /// When the search for an element to read ends. Without a timeout of the caller it is short: an element that is
+    /// read is usually there.
+    pub(crate) fn find_deadline(&self) -> Deadline {
+        if self.has_timeout {
+            return self.deadline;
+        }
+        Deadline::at(self.deadline.instant().min(Instant::now() + FIND_TIMEOUT))
+    }
+
+    /// The deadlines of finding an element and of reading it.
+    pub(crate) fn read_deadlines(&self) -> (Deadline, Deadline) {
+        (self.find_deadline(), self.deadline)
     }
 
     /// The action's page, to read or act on. When the result includes changes, the page is read once before them.

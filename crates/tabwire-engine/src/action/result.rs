@@ -5,12 +5,11 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tabwire_api::{Failure, TabId};
-use tabwire_cdp::Deadline;
 
 use crate::action::Render;
-use crate::browser::Browser;
+use crate::action::context::Context;
 use crate::download::log::Download;
-use crate::limits::{QUOTED_CHARACTERS, TITLE_CHARACTERS};
+use crate::limits::{ECHO_CHARACTERS, QUOTED_CHARACTERS, TITLE_CHARACTERS};
 use crate::page::Page;
 use crate::page::dialog::Dialog;
 use crate::page::navigation::DocumentResponse;
@@ -55,18 +54,22 @@ pub(crate) struct NavigationResult {
     /// The response to the navigation: status and redirects.
     #[serde(flatten)]
     pub arrival: DocumentResponse,
+    /// The page's snapshot, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
 }
 
 impl NavigationResult {
-    /// Reads the page's URL and title.
+    /// Reads the page's URL and title, and its snapshot if requested.
     pub(crate) async fn read(
-        browser: &Browser,
+        context: &Context,
         page: &Page,
         arrival: DocumentResponse,
-        deadline: Deadline,
     ) -> Result<Self, Failure> {
-        let place: PageInfo = page.call("location", &serde_json::json!({}), deadline).await?;
-        Ok(Self { tab: browser.tab_id(page), url: address(&place.url), title: place.title, arrival })
+        let place: PageInfo = page.call("location", &serde_json::json!({}), context.deadline).await?;
+        let snapshot = page.requested_snapshot(context).await?;
+        let tab = context.browser.tab_id(page);
+        Ok(Self { tab, url: address(&place.url), title: place.title, arrival, snapshot })
     }
 }
 
@@ -83,6 +86,7 @@ impl Render for NavigationResult {
         lines.extend(
             self.arrival.redirects.iter().map(|url| format!("redirected from {}", line_address(url))),
         );
+        lines.extend(self.snapshot.clone());
         lines.join("\n")
     }
 
@@ -109,6 +113,9 @@ pub(crate) struct Changes {
     /// Whether the page's content changed.
     #[serde(skip_serializing_if = "is_false")]
     pub content: bool,
+    /// Whether any element, attribute or text changed.
+    #[serde(skip)]
+    pub mutated: bool,
     /// Requests that the page made and that ended before the action did.
     #[serde(skip_serializing_if = "is_zero")]
     pub requests: u32,
@@ -116,6 +123,9 @@ pub(crate) struct Changes {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub new_tabs: Vec<TabId>,
+    /// What those tabs show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub new_pages: Vec<NewPage>,
     /// A dialog that the page opened and that is still open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
@@ -128,6 +138,12 @@ pub(crate) struct Changes {
     /// Errors the page wrote to its console.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub console_errors: Vec<String>,
+    /// Short messages that the page showed since the last action, such as toasts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<String>,
+    /// A text that says the page is still at work, such as `Searching...`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy: Option<String>,
     /// The element's value afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
@@ -137,7 +153,7 @@ pub(crate) struct Changes {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
+pub(crate) fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
@@ -151,7 +167,7 @@ impl Changes {
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(value) = &self.value {
-            lines.push(format!("value: {}", quoted_lines(value, QUOTED_CHARACTERS)));
+            lines.push(format!("value: {}", quoted_lines(value, ECHO_CHARACTERS)));
         }
         if let Some(url) = &self.url {
             lines.push(format!("url: {}", line_address(url)));
@@ -164,13 +180,18 @@ impl Changes {
         if self.still_loading {
             lines.push("still loading: wait with `tabwire wait-for --load`".to_owned());
         }
-        lines.extend(self.new_tabs.iter().map(|tab| format!("new tab: {tab}")));
+        lines.extend(self.new_tabs.iter().map(|tab| self.new_tab_line(*tab)));
         if let Some(dialog) = &self.dialog {
             lines.push(format!("dialog: {} (use `tabwire dialog`)", dialog.phrase()));
         }
         lines.extend(self.downloads.iter().map(|download| format!("download: {}", download.line())));
         if let Some(mode) = &self.file_chooser {
             lines.push(format!("file chooser: {mode} (give files with `tabwire upload`)"));
+        }
+        let message = |text: &String| format!("message: {}", PageText::cut(text, ECHO_CHARACTERS).quoted());
+        lines.extend(self.messages.iter().map(message));
+        if let Some(busy) = &self.busy {
+            lines.push(format!("still shown: {}", PageText::cut(busy, ECHO_CHARACTERS).quoted()));
         }
         let error =
             |text: &String| format!("console error: {}", PageText::cut(text, QUOTED_CHARACTERS).quoted());
@@ -180,6 +201,34 @@ impl Changes {
         }
         lines
     }
+
+    /// Whether nothing changed at all.
+    pub(crate) fn is_nothing(&self) -> bool {
+        let is_same = !self.mutated && !self.content && !self.navigated && self.requests == 0;
+        is_same && self.url.is_none() && self.new_tabs.is_empty() && self.dialog.is_none()
+    }
+
+    fn new_tab_line(&self, tab: TabId) -> String {
+        match self.new_pages.iter().find(|page| page.tab == tab) {
+            Some(page) if page.title.is_empty() => format!("new tab: {tab}  {}", line_address(&page.url)),
+            Some(page) => {
+                format!("new tab: {tab}  {}  {}", line_address(&page.url), title(&page.title).quoted())
+            }
+            None => format!("new tab: {tab}"),
+        }
+    }
+}
+
+/// What a tab shows that a page opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct NewPage {
+    /// The tab.
+    #[schemars(with = "String")]
+    pub tab: TabId,
+    /// Its URL; only its site in a guarded session.
+    pub url: String,
+    /// Its title; empty in a guarded session.
+    pub title: String,
 }
 
 /// The value of a result and nothing else.

@@ -109,7 +109,7 @@ pub static SESSION_ACTIONS: &[Definition] = &[
     Definition::of_session::<TabLeases>(),
 ];
 
-/// Open a page and print its outline.
+/// Open a page and print its snapshot.
 ///
 /// Uses the session's current tab. A session without a browser gets one: headless, with a temporary profile by default.
 /// Without a URL it opens the demo page that Tabwire serves.

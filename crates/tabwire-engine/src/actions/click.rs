@@ -9,7 +9,7 @@ use tabwire_policy::{Capability, Needs};
 
 use crate::action::arguments::PointingArguments;
 use crate::action::context::Context;
-use crate::action::result::ActionResult;
+use crate::action::result::{ActionResult, NewPage};
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::element::{Element, TargetArguments};
 use crate::input::keyboard::PRIMARY;
@@ -60,7 +60,7 @@ impl Action for Click {
         Example::new("tabwire click text=Next --snapshot", "Click, and see what changed."),
         Example::new("tabwire click e7 --new-tab", "Open a link in a new tab."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("Click an element: a ref (e12) of a snapshot, or a selector: CSS, text=, role=button[name=\"Pay\"], label=, placeholder=, testid=, xpath=");
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("Click an element: a ref (e12) of a snapshot, or a selector: CSS, text=, role=button[name=\"Pay\"], label=, placeholder=, title=, testid=, xpath=");
     type Output = ActionResult;
 
     fn needs(&self) -> Needs {
@@ -89,7 +89,9 @@ impl Action for Click {
         };
         let mut changes = click_element(action, &element, &clicking).await?;
         if let Some(opened) = opened.filter(|_| changes.new_tabs.is_empty()) {
-            changes.new_tabs.push(await_tab(context, &page, opened, &element).await?);
+            let (tab, shown) = await_tab(context, &page, opened, &element).await?;
+            changes.new_tabs.push(tab);
+            changes.new_pages.extend(shown);
         }
         Ok(ActionResult { did: "clicked".to_owned(), element: Some(element.description()), changes })
     }
@@ -101,7 +103,7 @@ async fn await_tab(
     page: &Page,
     mut opened: Feed<TargetInfo>,
     element: &Element,
-) -> Result<TabId, Failure> {
+) -> Result<(TabId, Option<NewPage>), Failure> {
     let ours = async {
         loop {
             let info = opened.next().await.ok()?;
@@ -120,8 +122,13 @@ async fn await_tab(
     };
     // Attach at once, to see the tab's first requests and console lines. A tab that is lost fails the action that uses
     // it.
-    let _ = context.browser.page_for(&info.target_id).await;
-    Ok(context.browser.tab_id_of_target(&info.target_id))
+    let shown = match context.browser.page_for(&info.target_id).await {
+        Ok(opened) if context.is_filtered => {
+            context.browser.describe_new_page(&opened, false, context.deadline).await
+        }
+        _ => None,
+    };
+    Ok((context.browser.tab_id_of_target(&info.target_id), shown))
 }
 
 /// Clicks an element that is ready, and settles.

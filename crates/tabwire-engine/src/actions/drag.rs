@@ -56,6 +56,9 @@ pub(crate) struct DragResult {
     to: Option<String>,
     /// Whether it was HTML drag and drop (with data), not only mouse moves.
     native: bool,
+    /// Whether the drag changed nothing on the page: no element, attribute, request or URL.
+    #[serde(skip_serializing_if = "crate::action::result::is_false")]
+    unchanged: bool,
     /// The drop effect: `move`, `copy`, `link`, or `none` if no element accepted the drop.
     #[serde(skip_serializing_if = "Option::is_none")]
     effect: Option<String>,
@@ -86,12 +89,12 @@ impl Action for Drag {
             Some(target) => Some(self.find_destination(context, &page, target).await?),
             None => None,
         };
-        let element =
+        let mut element =
             page.prepare(&self.target, "hover", self.pointing.request(false), context.deadline).await?;
         let _: Value = page
             .call_in(&element.frame, "watchDrag", &json!({"key": element.key()}), context.deadline)
             .await?;
-        let mut dropped_on = None;
+        let dropped_on;
         let mut input = page.lock_input(context.deadline).await?;
         if !self.pointing.force {
             page.ensure_hit_target(&element, &mut input, context.deadline).await?;
@@ -103,9 +106,10 @@ impl Action for Drag {
         let mut dragging =
             Dragging::begin(&page, &mut input, start, self.pointing.bits(), context.deadline).await?;
         let to = match self.end_of(context, &page, &element, resolved.as_ref()).await {
-            Ok((to, on)) => {
-                dropped_on = on.or(dropped_on);
-                to
+            Ok(DragEnd { point, on, mark }) => {
+                dropped_on = on;
+                element.info.mark = mark.or(element.info.mark);
+                point
             }
             Err(failure) => {
                 dragging.cancel().await;
@@ -117,8 +121,18 @@ impl Action for Drag {
         let native = dragged.as_ref().is_ok_and(|native| *native);
         let effect = if native { end_of_drag(context, &page, &element).await } else { None };
         let changes = action.settle(&element, dragged.map(|_| ()), json!({})).await?.changes;
-        Ok(DragResult { element: element.description(), to: dropped_on, native, effect, changes })
+        let unchanged = changes.is_nothing();
+        Ok(DragResult { unchanged, element: element.description(), to: dropped_on, native, effect, changes })
     }
+}
+
+/// Where a drag ends.
+struct DragEnd {
+    point: Point,
+    /// The element there.
+    on: Option<String>,
+    /// The watch that started when that element was measured.
+    mark: Option<u64>,
 }
 
 impl Drag {
@@ -165,14 +179,16 @@ impl Drag {
         page: &Page,
         element: &Element,
         resolved: Option<&ResolvedTarget>,
-    ) -> Result<(Point, Option<String>), Failure> {
+    ) -> Result<DragEnd, Failure> {
         if let Some(resolved) = resolved {
             let on = page.prepare_resolved(resolved, "drop", self.drop_request(), context.deadline).await?;
-            return Ok((on.info.point, Some(on.description())));
+            // The last watch of a document counts its changes.
+            let mark = on.info.mark.filter(|_| on.frame == element.frame);
+            return Ok(DragEnd { point: on.info.point, on: Some(on.description()), mark });
         }
         let (x, y) = self.by.unwrap_or_default();
         let from = element.info.point;
-        Ok((Point { x: from.x + x, y: from.y + y }, None))
+        Ok(DragEnd { point: Point { x: from.x + x, y: from.y + y }, on: None, mark: None })
     }
 }
 
@@ -194,6 +210,9 @@ impl Render for DragResult {
             Some("none") => lines.push("no element accepted the drop".to_owned()),
             Some(effect) => lines.push(format!("dropped: {effect}")),
             None => {}
+        }
+        if self.unchanged {
+            lines.push("nothing changed on the page".to_owned());
         }
         lines.extend(self.changes.lines());
         lines.join("\n")

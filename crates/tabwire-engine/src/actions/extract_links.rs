@@ -3,15 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, FrameId};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::frames::policy::site_of;
 use crate::limits::LINKS_LISTED;
+use crate::page::Page;
+use crate::page::wait::matches_pattern;
 use crate::read::PartArguments;
-use crate::snapshot::{LinkTarget, PageText, enclose};
+use crate::snapshot::{DocumentName, ElementKey, LinkTarget, PageText, enclose};
 
 /// List the links of the page or of an element: text and absolute URL, each URL once.
 ///
@@ -26,6 +29,20 @@ pub(crate) struct ExtractLinks {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "pattern"))]
     filter: Option<String>,
+    /// Only links whose URL matches one of these patterns; `*` stands for anything. May be repeated.
+    #[arg(long, value_name = "PATTERN")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "pattern"))]
+    include: Vec<String>,
+    /// No links whose URL matches one of these patterns. May be repeated.
+    #[arg(long, value_name = "PATTERN")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "pattern"))]
+    exclude: Vec<String>,
+    /// Only links to the page's own origin.
+    #[arg(long)]
+    #[serde(default)]
+    same_origin: bool,
     /// The maximum of links; 200 by default.
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -39,6 +56,9 @@ pub(crate) struct Link {
     text: String,
     /// Its URL.
     url: String,
+    /// The ref of its element.
+    #[serde(rename = "ref")]
+    reference: String,
 }
 
 /// The links of a page.
@@ -57,6 +77,10 @@ pub(crate) struct Links {
 #[derive(Deserialize)]
 struct FrameLinks {
     url: String,
+    document: DocumentName,
+    /// The frame, which the caller sets.
+    #[serde(skip)]
+    frame: Option<FrameId>,
     links: Vec<FrameLink>,
     #[serde(default)]
     more: usize,
@@ -66,6 +90,7 @@ struct FrameLinks {
 struct FrameLink {
     text: PageText,
     url: LinkTarget,
+    key: ElementKey,
 }
 
 impl Action for ExtractLinks {
@@ -73,6 +98,10 @@ impl Action for ExtractLinks {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire extract-links", "List the page's links."),
+        Example::new(
+            "tabwire extract-links --same-origin --exclude '*/logout*'",
+            "List links within the site, without one.",
+        ),
         Example::new(
             "tabwire extract-links --filter pdf --raw",
             "Print only URLs of links that contain pdf.",
@@ -94,49 +123,66 @@ impl Action for ExtractLinks {
         let page = context.page().await?;
         let (first, wanted) = match self.part.element()? {
             None => (page.scope(context.deadline).await?, json!({})),
-            Some(target) => page.find_element(&target, context.deadline).await?,
+            Some(target) => page.find_element(&target, context.find_deadline()).await?,
         };
         let asks_all = self.part.target.is_none();
-        let main: FrameLinks = page.call_in(&first, "links", &wanted, context.deadline).await?;
+        let mut main: FrameLinks = page.call_in(&first, "links", &wanted, context.deadline).await?;
+        main.frame = Some(first.clone());
         let url = LinkTarget::new(&main.url).as_str().to_owned();
         let mut responses = vec![main];
         let others = page.scope_frames().into_iter().filter(|frame| asks_all && frame.id != first);
         let begun: Vec<_> = others
-            .map(|frame| page.session().call(&frame.id, "links", &json!({}), context.deadline))
+            .map(|frame| {
+                let reply = page.session().call(&frame.id, "links", &json!({}), context.deadline);
+                (frame.id, reply)
+            })
             .collect();
-        for reply in begun {
+        for (frame, reply) in begun {
             // A frame that was removed meanwhile has no links.
             match page.unless_blocked(reply).await.map(serde_json::from_value::<FrameLinks>) {
-                Ok(Ok(response)) => responses.push(response),
+                Ok(Ok(response)) => responses.push(FrameLinks { frame: Some(frame), ..response }),
                 Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
                 _ => {}
             }
         }
-        Ok(self.gather(url, responses, limit))
+        Ok(self.gather(&page, url, responses, limit))
     }
 }
 
 impl ExtractLinks {
-    fn gather(&self, url: String, responses: Vec<FrameLinks>, limit: usize) -> Links {
-        let wanted = self.filter.as_ref().map(|filter| filter.to_lowercase());
+    fn gather(&self, page: &Page, url: String, responses: Vec<FrameLinks>, limit: usize) -> Links {
         let mut links: Vec<Link> = Vec::new();
         let mut seen = std::collections::HashSet::new();
-        let mut more = 0;
-        for response in responses {
-            more += response.more;
-            for link in response.links {
-                let link = Link { text: link.text.as_str().to_owned(), url: link.url.as_str().to_owned() };
-                let fits = wanted.as_ref().is_none_or(|wanted| {
-                    link.text.to_lowercase().contains(wanted) || link.url.to_lowercase().contains(wanted)
-                });
-                if fits && seen.insert(link.url.clone()) {
-                    links.push(link);
+        let (mut more, mut total) = (0, 0);
+        for FrameLinks { links: found, document, frame, more: unlisted, .. } in responses {
+            more += unlisted;
+            let Some(frame) = frame else { continue };
+            for link in found {
+                let (text, target) = (link.text.as_str(), link.url.as_str());
+                if !self.fits(text, target, &url) || !seen.insert(target.to_owned()) {
+                    continue;
+                }
+                total += 1;
+                if links.len() < limit {
+                    let reference = page.mint(&frame, &document, link.key).to_string();
+                    links.push(Link { text: text.to_owned(), url: target.to_owned(), reference });
                 }
             }
         }
-        let total = links.len() + more;
-        links.truncate(limit);
+        let total = total + more;
         Links { url, truncated: links.len() < total, links, total }
+    }
+
+    fn fits(&self, text: &str, url: &str, page: &str) -> bool {
+        let contains = |wanted: &String| {
+            let wanted = wanted.to_lowercase();
+            text.to_lowercase().contains(&wanted) || url.to_lowercase().contains(&wanted)
+        };
+        let matches = |pattern: &String| matches_pattern(url, pattern);
+        self.filter.as_ref().is_none_or(contains)
+            && (self.include.is_empty() || self.include.iter().any(matches))
+            && !self.exclude.iter().any(matches)
+            && (!self.same_origin || site_of(url) == site_of(page))
     }
 }
 
@@ -148,7 +194,9 @@ impl Render for Links {
         let lines: Vec<String> = self
             .links
             .iter()
-            .map(|link| format!("- {} {}\n", PageText::new(&link.text).quoted(), link.url))
+            .map(|link| {
+                format!("- {} [{}] {}\n", PageText::new(&link.text).quoted(), link.reference, link.url)
+            })
             .collect();
         let mut text = enclose(&self.url, &lines.concat());
         if self.truncated {

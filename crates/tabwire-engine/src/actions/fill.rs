@@ -11,8 +11,10 @@ use crate::action::result::{ActionResult, Changes};
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::element::{Element, ResolvedTarget, TargetArguments};
 use crate::input::keyboard::Chord;
+use crate::limits::ECHO_CHARACTERS;
 use crate::secrets::fill::enter_secret;
-use crate::settle::{InputAction, SettleResult};
+use crate::settle::{DEBOUNCE, InputAction, SettleResult};
+use crate::snapshot::quoted_lines;
 use tabwire_secrets::SecretReference;
 
 /// Replace a field's value.
@@ -79,8 +81,15 @@ pub(crate) async fn fill_element(
     // The page agent has set values that cannot be typed (dates, ranges) and entered plain text. In other editors it
     // has selected all content, which the input below replaces.
     let left = element.info.more.get("fill").and_then(Value::as_str).unwrap_or("insert");
-    if left == "insert" || left == "erase" {
+    if matches!(left, "insert" | "erase" | "keys") {
         page.check_focus(context.deadline).await?;
+    }
+    if left == "keys" {
+        let typed = page.type_text(value.trim(), None, context.deadline).await.outcome;
+        drop(input);
+        let ends = json!({"expected": value, "debounce": DEBOUNCE});
+        let result = action.settle(&element, typed, ends).await?;
+        return accepted(element, result);
     }
     if element.info.more.get("selectAll") == Some(&Value::Bool(true)) {
         replies.extend(page.begin_keys(&Chord::primary('a').events(), context.deadline));
@@ -91,18 +100,25 @@ pub(crate) async fn fill_element(
         _ => {}
     }
     let report = match (left, early) {
-        ("enter", early) => {
-            action.finish_paired_fill(early, &element, json!({"expected": value, "enter": value}))
-        }
+        ("enter", early) => action.finish_paired_fill(
+            early,
+            &element,
+            json!({"expected": value, "enter": value, "debounce": DEBOUNCE}),
+        ),
         ("done", _) => action.request_report(&element, json!({"expected": value})),
         _ => {
-            let ends = json!({"expected": value, "after": "beforeinput"});
+            let ends = json!({"expected": value, "after": "beforeinput", "debounce": DEBOUNCE});
             action.request_report(&element, ends)
         }
     };
     let typed = page.wait_all(replies).await;
     drop(input);
-    let SettleResult { changes, matches } = action.finish(typed, report).await?;
+    accepted(element, action.finish(typed, report).await?)
+}
+
+/// Fails when the field does not have the value.
+fn accepted(element: Element, result: SettleResult) -> Result<(Element, Changes), Failure> {
+    let SettleResult { changes, matches } = result;
     if matches == Some(false) && !changes.navigated {
         return Err(not_taken(&element, changes.value.as_deref().unwrap_or_default()));
     }
@@ -114,7 +130,11 @@ fn backspace() -> Value {
 }
 
 fn not_taken(element: &Element, value: &str) -> Failure {
-    let message = format!("{} did not accept the value; it holds {value:?}.", element.description());
+    let message = format!(
+        "{} did not accept the value; it holds {}.",
+        element.description(),
+        quoted_lines(value, ECHO_CHARACTERS)
+    );
     Failure::new(ErrorCode::NotActionable, message).with_remedy(Remedy::new(
         "The field may format or reject values. Try {}, or another value.",
         [Step::action("type")],

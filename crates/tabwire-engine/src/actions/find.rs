@@ -3,12 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tabwire_api::Failure;
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
+use crate::input::element::TargetArguments;
+use crate::limits::{SEARCH_LIMIT, SEARCH_MATCHES};
 use crate::snapshot::Pattern;
 
 /// Search the page for a text, and list the matches with their context.
@@ -28,6 +30,10 @@ pub(crate) struct Find {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
     within: Option<String>,
+    /// The maximum of matches that are shown; all are counted.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
 }
 
 /// The matches.
@@ -55,9 +61,21 @@ impl Action for Find {
     }
 
     async fn run(self, context: &Context) -> Result<FindResult, Failure> {
+        if self.limit.is_some_and(|limit| limit == 0 || limit > SEARCH_LIMIT) {
+            let message = format!("`limit` must be 1 to {SEARCH_LIMIT}.");
+            return Err(
+                Failure::new(ErrorCode::BadArgs, message).with_remedy("Change `limit` or leave it out.")
+            );
+        }
         let pattern = if self.regex { Pattern::regex(&self.text)? } else { Pattern::text(&self.text)? };
         let page = context.page().await?;
-        let search = page.search(pattern, self.within.as_deref(), context.deadline).await?;
+        if let Some(within) = &self.within {
+            // Searched with its own, shorter timeout.
+            let target = TargetArguments { target: within.clone(), nth: None };
+            page.find_element(&target, context.find_deadline()).await?;
+        }
+        let limit = self.limit.unwrap_or(SEARCH_MATCHES);
+        let search = page.search(pattern, limit, self.within.as_deref(), context.deadline).await?;
         let mut refs = page.refs();
         if context.wants_text {
             return Ok(FindResult { found: Value::Null, text: search.to_text(&mut refs) });

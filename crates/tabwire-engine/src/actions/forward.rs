@@ -34,6 +34,6 @@ impl Action for Forward {
     async fn run(self, context: &Context) -> Result<NavigationResult, Failure> {
         let page = context.tab_page().await?;
         let arrival = page.go(HistoryDirection::Forward, self.wait_until, context.deadline).await?;
-        NavigationResult::read(&context.browser, &page, arrival, context.deadline).await
+        NavigationResult::read(context, &page, arrival).await
     }
 }

@@ -148,7 +148,7 @@ impl Get {
         let what = match self.what {
             What::Count => return count(context, page, target).await,
             What::Box => {
-                let element = page.prepare(target, "read", json!({}), context.deadline).await?;
+                let element = page.prepare(target, "read", json!({}), context.find_deadline()).await?;
                 return rounded(element.info.rectangle);
             }
             What::Attribute => "attribute",
@@ -156,7 +156,7 @@ impl Get {
             What::Styles => "styles",
             _ => "value",
         };
-        let (frame, mut argument) = page.find_element(target, context.deadline).await?;
+        let (frame, mut argument) = page.find_element(target, context.find_deadline()).await?;
         argument["what"] = json!(what);
         argument["names"] = json!(self.names);
         argument["reveal"] = json!(self.reveal);

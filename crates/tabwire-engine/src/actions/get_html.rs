@@ -53,7 +53,7 @@ impl Action for GetHtml {
         self.range.check()?;
         let page = context.page().await?;
         let argument = json!({"clean": self.clean});
-        let reading = page.read_part(&self.part, "readHtml", argument, context.deadline).await?;
+        let reading = page.read_part(&self.part, "readHtml", argument, context.read_deadlines()).await?;
         Ok(Html(Excerpt::cut(reading, self.range)?))
     }
 }

@@ -38,6 +38,7 @@ impl Action for GetText {
         Example::new("tabwire get-text e6 --raw", "Print only the text of an element."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
+    const ALIASES: &'static [&'static str] = &["text"];
     type Output = VisibleText;
 
     fn needs(&self) -> Needs {
@@ -47,7 +48,7 @@ impl Action for GetText {
     async fn run(self, context: &Context) -> Result<VisibleText, Failure> {
         self.range.check()?;
         let page = context.page().await?;
-        let reading = page.read_part(&self.part, "readText", json!({}), context.deadline).await?;
+        let reading = page.read_part(&self.part, "readText", json!({}), context.read_deadlines()).await?;
         Ok(VisibleText(Excerpt::cut(reading, self.range)?))
     }
 }

@@ -11,7 +11,7 @@ use crate::action::context::Context;
 use crate::action::result::ActionResult;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::element::TargetArguments;
-use crate::settle::InputAction;
+use crate::settle::{DEBOUNCE, InputAction};
 
 /// Move the mouse over an element and leave it there.
 ///
@@ -51,7 +51,8 @@ impl Action for Hover {
         let moved = page.begin_move(&mut input, element.info.point, self.pointing.bits(), context.deadline);
         let moved = page.wait_all(vec![moved]).await;
         drop(input);
-        let changes = action.settle(&element, moved, json!({})).await?.changes;
+        let changes =
+            action.settle(&element, moved, json!({"hovered": true, "debounce": DEBOUNCE})).await?.changes;
         Ok(ActionResult { did: "hovered over".to_owned(), element: Some(element.description()), changes })
     }
 }

@@ -48,6 +48,6 @@ impl Action for Navigate {
         let url = checked_url(&self.url)?;
         let page = context.tab_page().await?;
         let arrival = context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?;
-        NavigationResult::read(&context.browser, &page, arrival, context.deadline).await
+        NavigationResult::read(context, &page, arrival).await
     }
 }

@@ -61,7 +61,7 @@ impl Action for ReadAsMarkdown {
         }
         let page = context.page().await?;
         let argument = json!({"main": !self.whole});
-        let reading = page.read_part(&self.part, "readMarkdown", argument, context.deadline).await?;
+        let reading = page.read_part(&self.part, "readMarkdown", argument, context.read_deadlines()).await?;
         let part = reading.more.get("part").and_then(Value::as_str).unwrap_or("page").to_owned();
         Ok(MarkdownText { part, excerpt: Excerpt::cut(reading, self.range)? })
     }

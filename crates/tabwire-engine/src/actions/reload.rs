@@ -41,6 +41,6 @@ impl Action for Reload {
         let page = context.tab_page().await?;
         context.browser.clear_crash(page.target());
         let arrival = page.reload(self.past_cache, self.wait_until, context.deadline).await?;
-        NavigationResult::read(&context.browser, &page, arrival, context.deadline).await
+        NavigationResult::read(context, &page, arrival).await
     }
 }

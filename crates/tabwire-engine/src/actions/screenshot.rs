@@ -209,11 +209,11 @@ impl Screenshot {
             let layout = self.layout(context, page).await?;
             return Ok(if self.full_page { full_page(&layout) } else { in_view(&layout) });
         };
-        let (frame, wanted) = page.find_element(&target, context.deadline).await?;
+        let (frame, wanted) = page.find_element(&target, context.find_deadline()).await?;
         let argument = json!({"key": wanted["key"]});
         // Scroll it into view first: parts that a scroll container clips are not in the image.
         let _: Value = page.call_in(&frame, "scroll", &argument, context.deadline).await?;
-        let element = page.prepare(&target, "read", json!({}), context.deadline).await?;
+        let element = page.prepare(&target, "read", json!({}), context.find_deadline()).await?;
         let place = element.info.rectangle;
         if place.width < 1.0 || place.height < 1.0 {
             let message = format!("{} is not visible.", element.description());
@@ -328,6 +328,9 @@ impl Render for ScreenshotResult {
             format!("{}\n{}x{} pixels, {} bytes", self.path.display(), self.width, self.height, self.bytes);
         if (self.scale - 1.0).abs() > 0.001 {
             text.push_str(&format!(", {} pixels for each CSS pixel", self.scale));
+        }
+        if let Some(height) = self.full_height.filter(|_| !self.truncated) {
+            text.push_str(&format!("\nthe page is {height} CSS pixels high"));
         }
         match (self.truncated, self.full_height) {
             (true, Some(height)) => text.push_str(&format!("\ncut: the page is {height} pixels high")),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::arguments::OptionalTarget;
@@ -11,6 +11,7 @@ use crate::action::context::Context;
 use crate::action::result::Changes;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::input::element::Element;
+use crate::input::locator::Locator;
 use crate::page::Page;
 use crate::settle::InputAction;
 use crate::snapshot::PageText;
@@ -34,7 +35,18 @@ pub(crate) struct Scroll {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "read_place")]
     #[schemars(extend("x-carries" = "text"))]
     to: Option<String>,
+    /// Scroll down step by step until this element is on the page, then to it: for lists that load more.
+    #[arg(long, value_name = "TARGET", conflicts_with_all = ["by", "to"])]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
+    until: Option<String>,
 }
+
+/// The shortest step of a search, in pixels.
+const FIRST_STEP: f64 = 300.0;
+
+/// The part of the view that a step moves.
+const STEP_OF_VIEW: f64 = 0.8;
 
 /// A distance or position as models and programs write it: "0,600" or [0, 600].
 #[derive(Deserialize)]
@@ -126,6 +138,7 @@ impl Action for Scroll {
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire scroll --to bottom", "Scroll to the end of the page."),
         Example::new("tabwire scroll --target e6", "Scroll an element into view."),
+        Example::new("tabwire scroll --until 'text=Imprint'", "Scroll down until this text is there."),
         Example::new("tabwire scroll --by 0,600", "Scroll down 600 pixels."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
@@ -136,6 +149,44 @@ impl Action for Scroll {
     }
 
     async fn run(self, context: &Context) -> Result<ScrollResult, Failure> {
+        match self.until.clone() {
+            Some(until) => self.scroll_until(&until, context).await,
+            None => self.scroll_once(context).await,
+        }
+    }
+}
+
+impl Scroll {
+    /// Scrolls down until an element is on the page, then scrolls to it.
+    async fn scroll_until(self, until: &str, context: &Context) -> Result<ScrollResult, Failure> {
+        if self.by.is_some() || self.to.is_some() {
+            return Err(Failure::new(ErrorCode::BadArgs, "`until` excludes `by` and `to`.")
+                .with_remedy("Leave them out."));
+        }
+        let Locator::Words(spec) = Locator::parse(until)? else {
+            return Err(Failure::new(ErrorCode::BadArgs, "`until` takes a selector, not a ref.")
+                .with_remedy("An element with a ref is on the page: give it as the target."));
+        };
+        let page = context.page().await?;
+        let mut step = FIRST_STEP;
+        loop {
+            page.scope(context.deadline).await?;
+            let found = page.locate_everywhere(&page.scope_frames(), &spec, context.deadline).await?;
+            if found.iter().any(|(_, located)| located.total > 0) {
+                let target = OptionalTarget { target: Some(until.to_owned()), nth: Some(1) };
+                return Self { target, by: None, to: None, until: None }.scroll_once(context).await;
+            }
+            let next = Self { target: self.target.clone(), by: Some((0.0, step)), to: None, until: None };
+            let done = next.scroll_once(context).await?;
+            step = (done.place.view_height * STEP_OF_VIEW).max(FIRST_STEP);
+            let is_over = done.moved_y.abs() < 1.0 && !done.changes.content;
+            if is_over || tokio::time::Instant::now() >= context.deadline.instant() {
+                return Err(not_reached(until, is_over));
+            }
+        }
+    }
+
+    async fn scroll_once(self, context: &Context) -> Result<ScrollResult, Failure> {
         let target = self.target.given()?;
         let mut argument = self.request()?;
         let action = InputAction::start(context).await?;
@@ -175,6 +226,18 @@ impl Scroll {
             }
         }
     }
+}
+
+fn not_reached(until: &str, is_over: bool) -> Failure {
+    let until = PageText::new(until);
+    let message = if is_over {
+        format!("The end was reached, and nothing matches {}.", until.quoted())
+    } else {
+        format!("Nothing matched {} in time.", until.quoted())
+    };
+    let code = if is_over { ErrorCode::SelectorNotFound } else { ErrorCode::Timeout };
+    Failure::new(code, message)
+        .with_remedy(Remedy::new("Run {} to see the page.", [Step::action("snapshot")]))
 }
 
 /// Reads the position after content has loaded; none if the scrolled element is gone.

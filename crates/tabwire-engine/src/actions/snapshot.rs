@@ -9,6 +9,7 @@ use tabwire_policy::{Capability, Needs};
 use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
+use crate::input::element::TargetArguments;
 use crate::snapshot::{Extent, Selection, Snapshot as PageSnapshot, SnapshotLines, SnapshotRequest};
 
 /// See what is on the page: roles, names, states, and refs (e12) that other actions take.
@@ -84,6 +85,11 @@ impl Action for Snapshot {
             return Err(Failure::new(ErrorCode::BadArgs, message));
         }
         let page = context.page().await?;
+        if let Some(within) = &self.within {
+            // Searched with its own, shorter timeout.
+            let target = TargetArguments { target: within.clone(), nth: None };
+            page.find_element(&target, context.find_deadline()).await?;
+        }
         let extent = match (self.full, self.budget) {
             (true, _) => Extent::Full,
             (false, Some(tokens)) => Extent::Tokens(tokens),

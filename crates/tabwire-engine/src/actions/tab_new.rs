@@ -66,7 +66,7 @@ impl Action for TabNew {
             Some(url) => context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?,
             None => DocumentResponse::default(),
         };
-        NavigationResult::read(&context.browser, &page, arrival, context.deadline).await.map(OpenedTab)
+        NavigationResult::read(context, &page, arrival).await.map(OpenedTab)
     }
 }
 

@@ -43,6 +43,6 @@ impl Action for TabSelect {
         if self.foreground {
             page.command("Page.bringToFront", &serde_json::json!({}), context.deadline).await?;
         }
-        NavigationResult::read(&context.browser, &page, DocumentResponse::default(), context.deadline).await
+        NavigationResult::read(context, &page, DocumentResponse::default()).await
     }
 }

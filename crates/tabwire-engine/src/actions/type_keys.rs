@@ -12,7 +12,7 @@ use crate::action::result::ActionResult;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::keyboard::{Chord, Typed};
 use crate::limits::KEY_PAUSE;
-use crate::settle::InputAction;
+use crate::settle::{DEBOUNCE, InputAction};
 use tabwire_secrets::SecretReference;
 
 /// Type a text key by key, after the existing text.
@@ -80,7 +80,7 @@ impl Action for Type {
             outcome = page.press_chords(&[Chord::parse("Enter")?], characters, context.deadline).await;
         }
         drop(input);
-        let changes = action.settle(&element, outcome, json!({})).await?.changes;
+        let changes = action.settle(&element, outcome, json!({"debounce": DEBOUNCE})).await?.changes;
         let whole = self.text.replace("\r\n", "\n").chars().count();
         let did = match (characters == whole, self.submit) {
             (false, _) => format!("typed {characters} of {whole} characters, then was interrupted, into"),

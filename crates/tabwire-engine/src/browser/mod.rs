@@ -5,6 +5,7 @@ pub(crate) mod completion;
 pub(crate) mod defaults;
 pub(crate) mod hidden_tab;
 pub(crate) mod location;
+pub(crate) mod new_page;
 pub(crate) mod selected_frame;
 pub(crate) mod sync;
 pub(crate) mod tab_events;

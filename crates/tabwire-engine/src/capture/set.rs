@@ -51,8 +51,8 @@ impl Capture<'_> {
         let whole = PartArguments::default();
         let (image, markdown, html, snapshot) = join4(
             self.view(),
-            page.read_part(&whole, "readMarkdown", json!({"main": false}), deadline),
-            page.read_part(&whole, "readHtml", json!({"clean": true}), deadline),
+            page.read_part(&whole, "readMarkdown", json!({"main": false}), (deadline, deadline)),
+            page.read_part(&whole, "readHtml", json!({"clean": true}), (deadline, deadline)),
             page.view(SnapshotRequest::default(), None, deadline),
         )
         .await;

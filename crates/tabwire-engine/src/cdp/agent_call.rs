@@ -205,6 +205,11 @@ impl PageSession {
                 Err(error) if Instant::now() < swap_deadline && is_frame_elsewhere(&error) => {
                     self.wait_for_swap(frame, &session, swap_deadline).await;
                 }
+                // Chrome reports no end for some frames of a document that another process replaced.
+                Err(error) if is_frame_elsewhere(&error) && frame != self.main_frame() => {
+                    self.tree().detached(frame, &session);
+                    return Err(frame_gone(frame));
+                }
                 Err(error) => return Err(self.failure_in(frame, error)),
             }
         }

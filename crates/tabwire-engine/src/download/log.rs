@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use tabwire_api::FrameId;
 use tokio::sync::watch;
 
+use crate::download::mime_type::mime_type_of;
 use crate::limits::{DOWNLOAD_BYTES, DOWNLOADS_REMEMBERED};
 use crate::snapshot::PageText;
 
@@ -28,6 +29,9 @@ pub(crate) enum DownloadState {
 pub(crate) struct Download {
     /// The file name that the site suggests.
     pub(crate) name: String,
+    /// Its MIME type, by the ending of that name; none for an unknown ending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mime_type: Option<&'static str>,
     /// Its state.
     pub(crate) state: DownloadState,
     /// The path of the file, once it is complete.
@@ -73,6 +77,7 @@ impl From<DownloadBegun> for Download {
     fn from(begun: DownloadBegun) -> Self {
         Self {
             name: PageText::cut(&begun.suggested_filename, 200).as_str().to_owned(),
+            mime_type: mime_type_of(&begun.suggested_filename),
             url: safe_url(&begun.url),
             guid: begun.guid,
             frame: Some(begun.frame_id),
@@ -95,9 +100,10 @@ impl Download {
             DownloadState::UnderWay => format!("{:?} under way: {}{of} bytes", self.name, self.bytes),
             DownloadState::Complete => {
                 format!(
-                    "{:?} complete: {} bytes in {}",
+                    "{:?} complete: {} bytes{} in {}",
                     self.name,
                     self.bytes,
+                    self.mime_type.map(|kind| format!(" of {kind}")).unwrap_or_default(),
                     self.path.as_deref().unwrap_or("?")
                 )
             }

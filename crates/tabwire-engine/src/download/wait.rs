@@ -50,7 +50,7 @@ impl Page {
             let message = format!("The download of {:?} failed: {reason}.", download.name);
             return Err(Failure::new(ErrorCode::DownloadFailed, message));
         }
-        Ok(WaitResult { held: format!("{:?} is downloaded", download.name), detail: download.path })
+        Ok(WaitResult::new(format!("{:?} is downloaded", download.name)).with_detail(download.path))
     }
 }
 

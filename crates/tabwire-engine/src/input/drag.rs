@@ -1,5 +1,7 @@
 //! Drags with the mouse: with Chrome's drag events when the page starts an HTML drag, else with mouse moves.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
@@ -9,7 +11,7 @@ use crate::cdp::MergedEvents;
 use crate::cdp::ResponseFuture;
 use crate::input::element::Point;
 use crate::input::mouse::{Mouse, MouseButton};
-use crate::limits::{DRAG_STEPS, DRAG_TIMEOUT};
+use crate::limits::{DRAG_REST, DRAG_STEPS, DRAG_TIMEOUT};
 use crate::page::Page;
 
 /// How far the mouse moves until a page that starts a drag has started it, in CSS pixels.
@@ -23,6 +25,8 @@ pub(crate) struct Drag<'a> {
     modifiers: u8,
     intercepted: MergedEvents,
     deadline: Deadline,
+    /// The pause after each step.
+    pause: Duration,
 }
 
 /// `Input.dragIntercepted`.
@@ -42,7 +46,15 @@ impl<'a> Drag<'a> {
     ) -> Result<Self, Failure> {
         page.check_point(from, deadline).await?;
         let intercepted = MergedEvents::new(page.session().events(&["Input.dragIntercepted"]));
-        let mut drag = Self { page, mouse, frame: frame.clone(), modifiers, intercepted, deadline };
+        let mut drag = Self {
+            page,
+            mouse,
+            frame: frame.clone(),
+            modifiers,
+            intercepted,
+            deadline,
+            pause: Duration::ZERO,
+        };
         let replies = vec![drag.intercept(true), drag.move_to(from), drag.press()];
         match drag.page.wait_all(replies).await {
             Ok(()) => Ok(drag),
@@ -51,6 +63,11 @@ impl<'a> Drag<'a> {
                 Err(failure)
             }
         }
+    }
+
+    /// The same with a pause after each step.
+    pub(crate) fn with_pause(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 
     /// Moves to a point in steps and releases the button. Returns whether it was an HTML drag.
@@ -85,12 +102,30 @@ impl<'a> Drag<'a> {
             let data = self.drag_data().await?;
             return self.drop_at(&rest, to, &data).await.map(|()| true);
         }
-        let mut replies: Vec<_> = rest.into_iter().map(|point| self.move_to(point)).collect();
-        // Repeated at the end for pages that handle moves once per animation frame.
-        replies.push(self.move_to(to));
-        self.page.wait_all(replies).await?;
+        self.move_in_steps(rest, to).await?;
         let release = self.release();
         self.page.wait_all(vec![release]).await.map(|()| false)
+    }
+
+    /// Moves along a path and rests on its end. Each move is awaited: Chrome merges moves that arrive in one frame, and
+    /// a list that reorders its rows while the mouse passes needs them all.
+    async fn move_in_steps(&mut self, path: Vec<Point>, to: Point) -> Result<(), Failure> {
+        for point in path {
+            let moved = self.move_to(point);
+            self.page.wait_all(vec![moved]).await?;
+            tokio::time::sleep(self.pause).await;
+            self.page
+                .call_in::<()>(&self.frame, "nextFrame", &json!({}), self.deadline)
+                .await
+                .or_else(gone)?;
+        }
+        // The last point again, and one pixel beside it: rows have moved under the mouse meanwhile.
+        for point in [Point { x: to.x, y: (to.y - 1.0).max(0.0) }, to] {
+            tokio::time::sleep(DRAG_REST / 2).await;
+            let moved = self.move_to(point);
+            self.page.wait_all(vec![moved]).await?;
+        }
+        Ok(())
     }
 
     async fn has_started(&self) -> Result<bool, Failure> {
@@ -118,10 +153,12 @@ impl<'a> Drag<'a> {
                 json!({"type": kind, "x": at.x, "y": at.y, "data": data, "modifiers": self.modifiers});
             self.page.begin("Input.dispatchDragEvent", &params, self.deadline)
         };
-        let mut replies = vec![event("dragEnter", path.first().copied().unwrap_or(to))];
-        replies.extend(path.iter().map(|point| event("dragOver", *point)));
-        replies.push(event("dragOver", to));
-        self.page.wait_all(replies).await?;
+        self.page.wait_all(vec![event("dragEnter", path.first().copied().unwrap_or(to))]).await?;
+        for point in path.iter().chain([&to]) {
+            self.page.wait_all(vec![event("dragOver", *point)]).await?;
+        }
+        tokio::time::sleep(DRAG_REST).await;
+        self.page.wait_all(vec![event("dragOver", to)]).await?;
         let dropped = event("drop", to);
         self.mouse.point = to;
         self.mouse.buttons = 0;
@@ -156,6 +193,11 @@ impl<'a> Drag<'a> {
     fn release(&mut self) -> ResponseFuture<Value, CdpError> {
         self.page.begin_release(self.mouse, MouseButton::Left, self.modifiers, self.deadline)
     }
+}
+
+/// A frame that goes away during a drag ends no drag.
+fn gone(failure: Failure) -> Result<(), Failure> {
+    if failure.code == ErrorCode::TargetGone { Ok(()) } else { Err(failure) }
 }
 
 fn along(from: Point, to: Point, part: f64) -> Point {

@@ -16,7 +16,7 @@ use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMe
 /// Which element is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct TargetArguments {
-    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
+    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, title=, testid=, xpath=.
     #[schemars(extend("x-carries" = "target"))]
     pub target: String,
     /// Which of several matches, counted from 1.
@@ -181,6 +181,8 @@ impl Page {
         argument["spec"] = resolved.spec.clone();
         argument["nth"] = json!(resolved.nth);
         argument["timeout"] = json!(milliseconds_left(deadline));
+        // Errors quote the whole time, not what is left of it after other frames were searched.
+        argument["allowed"] = json!(u64::try_from(deadline.length().as_millis()).unwrap_or(u64::MAX));
         let is_hit =
             matches!(purpose, "click" | "check" | "hover" | "drop") && argument["force"] != json!(true);
         // Read before the call: the call fails if another document has replaced this one.

@@ -11,7 +11,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Field {
-    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
+    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, title=, testid=, xpath=.
     #[schemars(extend("x-carries" = "target"))]
     pub target: String,
     /// A text, true or false for a checkbox, or a list of options to select.
@@ -22,7 +22,7 @@ pub(crate) struct Field {
 /// Parses `TARGET=VALUE`.
 pub(crate) fn parse_field(text: &str) -> Result<Field, String> {
     let wrong = || "expected TARGET=VALUE, e.g. label=Name=Anna or #name=Anna".to_owned();
-    let prefixes = ["css", "text", "role", "label", "placeholder", "testid", "xpath"];
+    let prefixes = ["css", "text", "role", "label", "placeholder", "title", "testid", "xpath"];
     // The first `=` belongs to the prefix, such as `text=`.
     let kind = prefixes.iter().find_map(|prefix| Some(text.strip_prefix(prefix)?.strip_prefix('=')?.len()));
     let start = kind.map_or(0, |rest| text.len() - rest);

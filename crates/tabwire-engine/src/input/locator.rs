@@ -32,13 +32,14 @@ impl Locator {
             Some(("placeholder", words)) => {
                 json!({"placeholder": unquoted(words).0, "exact": unquoted(words).1})
             }
+            Some(("title", words)) => json!({"title": unquoted(words).0, "exact": unquoted(words).1}),
             Some(("testid", id)) => json!({"testid": unquoted(id).0}),
             Some(("xpath", path)) => json!({"xpath": path}),
             _ if text.starts_with("//") || text.starts_with("(//") => json!({"xpath": text}),
             _ if text.is_empty() => return Err(bad(text, "it is empty")),
             _ => json!({"css": text}),
         };
-        let kinds = ["css", "text", "label", "placeholder", "testid", "xpath"];
+        let kinds = ["css", "text", "label", "placeholder", "title", "testid", "xpath"];
         if kinds.iter().any(|kind| words.get(kind).and_then(Value::as_str) == Some("")) {
             return Err(bad(text, "nothing follows the `=`"));
         }
@@ -105,7 +106,7 @@ fn closing(text: &str) -> Option<usize> {
 
 fn bad(text: &str, why: &str) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("`{text}` names no element: {why}.")).with_remedy(
-        "Use a ref from a snapshot (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.",
+        "Use a ref from a snapshot (e12), a CSS selector, or text=, role=, label=, placeholder=, title=, testid=, xpath=.",
     )
 }
 
@@ -121,6 +122,7 @@ mod tests {
         check("#id > a[href='x=y']", json!({"css": "#id > a[href='x=y']"}));
         check("text=Log in", json!({"text": "Log in", "exact": false}));
         check("text=\"Log in\"", json!({"text": "Log in", "exact": true}));
+        check("title=Close", json!({"title": "Close", "exact": false}));
         check("testid=pay", json!({"testid": "pay"}));
         check("//a[1]", json!({"xpath": "//a[1]"}));
         check("xpath=//a[@b='c']", json!({"xpath": "//a[@b='c']"}));

@@ -10,6 +10,7 @@ use tabwire_policy::Capability;
 use crate::frames::policy::FramePolicy;
 use crate::frames::tree::ContextId;
 use crate::limits::{CONSOLE_CHARACTERS, CONSOLE_ENTRIES};
+use crate::page::console_preview::Preview;
 
 /// One line of a page's console.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -73,6 +74,7 @@ struct Argument {
     value: Option<Value>,
     unserializable_value: Option<String>,
     description: Option<String>,
+    preview: Option<Preview>,
 }
 
 #[derive(Deserialize)]
@@ -293,7 +295,10 @@ impl Argument {
         match self.value {
             Some(Value::String(text)) => text,
             Some(value) => value.to_string(),
-            None => self.unserializable_value.or(self.description).unwrap_or(self.kind),
+            None => match self.preview.and_then(Preview::into_text) {
+                Some(text) => text,
+                None => self.unserializable_value.or(self.description).unwrap_or(self.kind),
+            },
         }
     }
 }

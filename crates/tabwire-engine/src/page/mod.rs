@@ -1,12 +1,14 @@
 //! One tab's page: its CDP sessions, the state that events report, and the refs of its elements.
 
 pub(crate) mod console;
+mod console_preview;
 pub(crate) mod dialog;
 pub(crate) mod emulation;
 pub(crate) mod evaluate;
 pub(crate) mod history;
 pub(crate) mod init_scripts;
 pub(crate) mod navigation;
+pub(crate) mod snapshot_text;
 pub(crate) mod state;
 pub(crate) mod wait;
 

@@ -6,7 +6,7 @@ use futures_util::future::select_ok;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step, TabId};
 use tabwire_cdp::{CdpError, Deadline};
 
 use crate::cdp::MergedEvents;
@@ -18,7 +18,7 @@ use crate::page::Page;
 use crate::page::evaluate::EvaluateResponse;
 use crate::page::navigation::LoadState;
 use crate::settle::PageInfo;
-use crate::snapshot::{PageText, address, line_address};
+use crate::snapshot::{DocumentName, ElementKey, PageText, address, line_address};
 
 /// How long a function is polled in the page before it is sent again. It runs this long after the caller left.
 const POLL_TURN: Duration = Duration::from_secs(1);
@@ -76,12 +76,39 @@ pub(crate) struct WaitResult {
     /// What it holds for: a URL, a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
+    /// The ref of the element that is in the state.
+    #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
+    pub(crate) reference: Option<String>,
+    /// The tab that was opened.
+    #[serde(rename = "new_tab", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) tab: Option<TabId>,
+    /// How long the wait took, in milliseconds.
+    pub(crate) waited_ms: u64,
 }
 
 impl WaitResult {
-    fn new(held: impl Into<String>) -> Self {
-        Self { held: held.into(), detail: None }
+    pub(crate) fn new(held: impl Into<String>) -> Self {
+        Self { held: held.into(), detail: None, reference: None, tab: None, waited_ms: 0 }
     }
+
+    /// The same with what it holds for.
+    pub(crate) fn with_detail(self, detail: impl Into<Option<String>>) -> Self {
+        Self { detail: detail.into(), ..self }
+    }
+}
+
+/// What a frame's agent reports when a wait is over.
+#[derive(Deserialize)]
+struct Waited {
+    document: Option<DocumentName>,
+    #[serde(default)]
+    matches: Vec<WaitedMatch>,
+}
+
+#[derive(Deserialize)]
+struct WaitedMatch {
+    key: ElementKey,
 }
 
 impl Page {
@@ -104,8 +131,9 @@ impl Page {
                 Err(failure) => return Err(failure),
             },
         };
-        self.wait_in_frames(&spec, state.name(), state.is_absence(), frame, deadline).await?;
-        Ok(held)
+        self.wait_in_frames(&spec, state.name(), state.is_absence(), frame.clone(), deadline).await?;
+        let reference = if state.is_absence() { None } else { self.ref_of(&spec, frame, deadline).await };
+        Ok(WaitResult { reference, ..held })
     }
 
     /// Waits until a text is visible or hidden.
@@ -118,7 +146,23 @@ impl Page {
         let spec = json!({"text": text, "exact": false});
         let state = if visible { "visible" } else { "hidden" };
         self.wait_in_frames(&spec, state, !visible, None, deadline).await?;
-        Ok(WaitResult::new(format!("{} is {state}", PageText::new(text).quoted())))
+        let reference = if visible { self.ref_of(&spec, None, deadline).await } else { None };
+        let held = WaitResult::new(format!("{} is {state}", PageText::new(text).quoted()));
+        Ok(WaitResult { reference, ..held })
+    }
+
+    /// The ref of the first match; none if it is gone again.
+    async fn ref_of(&self, spec: &Value, frame: Option<FrameId>, deadline: Deadline) -> Option<String> {
+        let frames: Vec<FrameId> = frame
+            .map_or_else(|| self.scope_frames().into_iter().map(|one| one.id).collect(), |one| vec![one]);
+        for frame in frames {
+            let found = self.call_in::<Waited>(&frame, "locate", &json!({"spec": spec}), deadline).await;
+            let Ok(Waited { document: Some(document), matches }) = found else { continue };
+            if let Some(first) = matches.first() {
+                return Some(self.mint(&frame, &document, first.key).to_string());
+            }
+        }
+        None
     }
 
     /// Waits in one frame, or in all frames including later ones. One frame suffices, except for an absence, which must
@@ -211,7 +255,7 @@ impl Page {
                 Err(failure) => return Err(failure),
             };
             if matches_pattern(&url, pattern) {
-                return Ok(WaitResult { held: "the URL matches".to_owned(), detail: Some(address(&url)) });
+                return Ok(WaitResult::new("the URL matches").with_detail(address(&url)));
             }
             let next = self.unless_blocked(async { Ok(events.next(deadline).await) }).await?;
             match next {
@@ -239,7 +283,7 @@ impl Page {
         deadline: Deadline,
     ) -> Result<WaitResult, Failure> {
         let url = self.wait_for_load_state(state, deadline).await?;
-        Ok(WaitResult { held: "the page has loaded".to_owned(), detail: Some(url) })
+        Ok(WaitResult::new("the page has loaded").with_detail(url))
     }
 
     /// Waits until an expression or function of the caller is true.
@@ -303,7 +347,7 @@ pub(crate) fn held_or_navigated(wait: ResponseFuture<Value>) -> ResponseFuture<b
 }
 
 /// Whether a URL matches a pattern: `*` matches anything, and a pattern without `*` matches a substring.
-fn matches_pattern(url: &str, pattern: &str) -> bool {
+pub(crate) fn matches_pattern(url: &str, pattern: &str) -> bool {
     if !pattern.contains('*') {
         return url.contains(pattern);
     }

@@ -20,7 +20,7 @@ use crate::snapshot::{PageText, harmless_lines};
 /// The part of the page to read; none for the whole page or the selected frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct PartArguments {
-    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath= (default: the
+    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, title=, testid=, xpath= (default: the
     /// whole page).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
@@ -95,17 +95,18 @@ impl Page {
         Ok((element.frame.clone(), json!({"key": element.key()})))
     }
 
-    /// Reads the page or a part of it with an agent function that returns text.
+    /// Reads the page or a part of it with an agent function that returns text. The deadlines are those of finding the
+    /// part and of reading it.
     pub(crate) async fn read_part(
         &self,
         part: &PartArguments,
         function: &'static str,
         argument: Value,
-        deadline: Deadline,
+        (find, deadline): (Deadline, Deadline),
     ) -> Result<PageReading, Failure> {
         let (frame, wanted) = match part.element()? {
             None => (self.scope(deadline).await?, Value::Null),
-            Some(target) => self.find_element(&target, deadline).await?,
+            Some(target) => self.find_element(&target, find).await?,
         };
         let mut whole = argument.clone();
         for (name, value) in wanted.as_object().into_iter().flatten() {

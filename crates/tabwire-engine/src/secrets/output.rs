@@ -26,7 +26,7 @@ impl OutputRedactor {
     }
 
     /// The result without secrets.
-    pub(crate) fn redact(&self, outcome: Result<ActionOutput, Failure>) -> Result<ActionOutput, Failure> {
+    pub fn redact(&self, outcome: Result<ActionOutput, Failure>) -> Result<ActionOutput, Failure> {
         let secrets = self.secrets();
         if secrets.is_empty() {
             return outcome;

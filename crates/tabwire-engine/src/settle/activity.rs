@@ -50,6 +50,8 @@ pub(crate) struct ActivityTracker {
     empty_document: Option<String>,
     /// `window.open` calls.
     windows: usize,
+    /// Whether the last of them has no URL.
+    blank_window: bool,
     downloads: Vec<DownloadBegun>,
 }
 
@@ -112,6 +114,12 @@ struct LifecycleEvent {
     name: String,
 }
 
+#[derive(Deserialize)]
+struct WindowOpen {
+    #[serde(default)]
+    url: String,
+}
+
 impl ActivityTracker {
     pub(crate) fn new(main: &FrameId) -> Self {
         Self { main: Some(main.clone()), ..Self::default() }
@@ -168,7 +176,7 @@ impl ActivityTracker {
                     self.loading = None;
                 }
             }
-            "Page.windowOpen" => self.windows += 1,
+            "Page.windowOpen" => self.count_window(&event.to::<WindowOpen>()?.url),
             "Page.frameStoppedLoading" if !self.navigated => {
                 // A document request has the id of its loader. A response without content becomes no download.
                 let stopped = self.loading.take();
@@ -181,6 +189,11 @@ impl ActivityTracker {
             _ => {}
         }
         Ok(())
+    }
+
+    fn count_window(&mut self, url: &str) {
+        self.windows += 1;
+        self.blank_window = url.is_empty() || url == "about:blank";
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -221,6 +234,11 @@ impl ActivityTracker {
     /// How many windows the page opened.
     pub(crate) fn windows(&self) -> usize {
         self.windows
+    }
+
+    /// Whether the page opened its last window without a URL.
+    pub(crate) fn is_blank_window(&self) -> bool {
+        self.blank_window
     }
 
     pub(crate) fn take_downloads(&mut self) -> Vec<DownloadBegun> {

@@ -9,8 +9,8 @@ use crate::action::context::Context;
 use crate::cdp::ResponseFuture;
 use crate::input::element::{Element, ResolvedTarget};
 use crate::page::Page;
-use crate::settle::SettleResult;
 use crate::settle::watcher::{LifecycleWatcher, settle_argument};
+use crate::settle::{DEBOUNCE, SettleResult};
 
 /// How long the agent may take to report on a document. A frame that runs no scripts never reports.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -31,7 +31,7 @@ impl<'a> InputAction<'a> {
 
     /// Starts an action on a page.
     pub(crate) fn on(context: &'a Context, page: &Page) -> Self {
-        let watcher = LifecycleWatcher::start(page, &context.browser);
+        let watcher = LifecycleWatcher::start(page, &context.browser, context.is_filtered);
         Self { context, page: page.clone(), watcher }
     }
 
@@ -71,7 +71,8 @@ impl<'a> InputAction<'a> {
         if target.frame != *self.page.main_frame() || !self.page.is_input_free() {
             return None;
         }
-        let argument = settle_argument(json!({"pair": pair, "enter": text, "expected": text}));
+        let argument =
+            settle_argument(json!({"pair": pair, "enter": text, "expected": text, "debounce": DEBOUNCE}));
         Some(self.page.session().call(&target.frame, "settle", &argument, self.context.deadline))
     }
 

@@ -13,6 +13,7 @@ pub(crate) use input_action::InputAction;
 use serde::Deserialize;
 
 use crate::action::result::Changes;
+pub(crate) use crate::limits::DEBOUNCE_MILLISECONDS as DEBOUNCE;
 use crate::snapshot::read_title;
 
 /// URL and title of a page.

@@ -11,6 +11,8 @@ pub(crate) struct SettleReport {
     pub(crate) url: String,
     #[serde(deserialize_with = "crate::snapshot::read_title")]
     pub(crate) title: String,
+    /// Changes of any kind, attributes included.
+    pub(crate) mutations: u64,
     /// Nodes that were added, removed or changed.
     pub(crate) contents: u64,
     /// Milliseconds until the animations that the action started end.
@@ -22,6 +24,10 @@ pub(crate) struct SettleReport {
     /// Whether the expected input event arrived, if one was named.
     pub(crate) arrived: Option<bool>,
     pub(crate) guard: Option<GuardReport>,
+    /// Short messages that appeared since the last report.
+    pub(crate) messages: Vec<String>,
+    /// A text that says that the page is still at work.
+    pub(crate) busy: Option<String>,
     /// How many downloads the document started.
     pub(crate) saving: usize,
 }

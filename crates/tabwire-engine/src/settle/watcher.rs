@@ -32,6 +32,9 @@ const TWO_FRAMES: Duration = Duration::from_millis(34);
 /// How long the result waits for the target of a window that the page opened.
 const WINDOW_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Short messages of the page in a result.
+const MESSAGES: usize = 5;
+
 /// Console errors in a result.
 const CONSOLE_ERRORS: usize = 5;
 
@@ -50,10 +53,12 @@ pub(super) struct LifecycleWatcher {
     /// The frame whose agent reports; the main frame once that frame is gone.
     frame: FrameId,
     matches: Option<bool>,
+    /// Whether the engine filters by the action's own policy, so that the result may name what new tabs show.
+    is_filtered: bool,
 }
 
 impl LifecycleWatcher {
-    pub(super) fn start(page: &Page, browser: &Browser) -> Self {
+    pub(super) fn start(page: &Page, browser: &Browser, is_filtered: bool) -> Self {
         Self {
             events: MergedEvents::new(page.session().events(METHODS)),
             opened: browser.opened(),
@@ -63,6 +68,7 @@ impl LifecycleWatcher {
             activity: ActivityTracker::new(page.main_frame()),
             frame: page.main_frame().clone(),
             matches: None,
+            is_filtered,
         }
     }
 
@@ -133,6 +139,7 @@ impl LifecycleWatcher {
         let has_report = !value.is_null();
         let report: SettleReport = serde_json::from_value(value).unwrap_or_default();
         changes.content |= report.contents > 0;
+        changes.mutated |= report.mutations > 0;
         if let Some(failure) = report.guard.as_ref().and_then(|guard| guard.to_failure(report.arrived)) {
             return Err(failure);
         }
@@ -141,6 +148,9 @@ impl LifecycleWatcher {
         if let Some(value) = report.value.as_ref().and_then(Value::as_str) {
             changes.value = Some(value.to_owned());
         }
+        let room = MESSAGES.saturating_sub(changes.messages.len());
+        changes.messages.extend(report.messages.into_iter().take(room));
+        changes.busy = report.busy;
         self.matches = report.matches.or(self.matches);
         if let (true, Some(before)) = (is_main && has_report, &self.before) {
             changes.url = (report.url != before.url).then(|| address(&report.url));
@@ -196,7 +206,12 @@ impl LifecycleWatcher {
             changes.new_tabs.push(browser.tab_id_of_target(&opened));
             self.downloads.add_tab(&opened);
             // Attached at once, so that its first events are seen. Its first use reports a failure.
-            let _ = browser.page_for(&opened).await;
+            let attached = browser.page_for(&opened).await;
+            if let Some(attached) = attached.ok().filter(|_| self.is_filtered) {
+                changes.new_pages.extend(
+                    browser.describe_new_page(&attached, self.activity.is_blank_window(), deadline).await,
+                );
+            }
         }
         for begun in self.activity.take_downloads() {
             self.downloads.add(begun);

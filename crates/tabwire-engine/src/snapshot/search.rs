@@ -18,7 +18,7 @@ use super::text::page_text::PageText;
 use super::write::json::write_nodes;
 use super::write::line::searchable;
 use super::write::text::{Spacing, write_lines};
-use crate::limits::{SEARCH_MATCHES, SEARCH_PORTION, SEARCH_ROW};
+use crate::limits::{SEARCH_PORTION, SEARCH_ROW};
 
 /// A running search.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Search {
     total: usize,
     /// Rows and items that may match too and were not visited.
     uncounted: usize,
+    /// The maximum of matches that are shown.
+    limit: usize,
 }
 
 /// The matches in one frame.
@@ -57,8 +59,8 @@ struct Portion {
 
 impl Search {
     /// Starts a search.
-    pub(crate) fn new(pattern: Pattern) -> Self {
-        Self { pattern, frames: Vec::new(), shown: 0, total: 0, uncounted: 0 }
+    pub(crate) fn new(pattern: Pattern, limit: usize) -> Self {
+        Self { pattern, frames: Vec::new(), shown: 0, total: 0, uncounted: 0, limit }
     }
 
     /// The argument of `agent.find`: everything from a position on, in an element if one is given.
@@ -118,7 +120,7 @@ impl Search {
                 continue;
             }
             self.total += 1;
-            if self.shown >= SEARCH_MATCHES {
+            if self.shown >= self.limit {
                 continue;
             }
             self.shown += 1;

@@ -158,12 +158,13 @@ impl Page {
     pub(crate) async fn search(
         &self,
         pattern: Pattern,
+        limit: usize,
         within: Option<&str>,
         deadline: Deadline,
     ) -> Result<Search, Failure> {
         let (root, key) = self.find_root(within, deadline).await?;
         let frames: Vec<Frame> = self.find_frame(&root).into_iter().chain(self.frames_below(&root)).collect();
-        let mut search = Search::new(pattern);
+        let mut search = Search::new(pattern, limit);
         self.update_listeners(frames.iter().map(|frame| &frame.id)).await;
         for frame in &frames {
             let key = key.filter(|_| frame.id == root);

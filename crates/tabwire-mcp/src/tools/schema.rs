@@ -85,8 +85,9 @@ fn add_common(
     properties: &mut Map<String, Value>,
     plan: &mut ArgumentPlan,
 ) {
-    if action.effect == Effect::Act && plan.element.is_some() {
-        let words = "Also show what changed on the page";
+    let navigates = action.effect == Effect::Navigate && action.tab.runs_in_tab();
+    if navigates || action.effect == Effect::Act && plan.element.is_some() {
+        let words = if navigates { "Also show the page" } else { "Also show what changed on the page" };
         properties.insert("snapshot".to_owned(), json!({"type": "boolean", "description": words}));
         plan.common.push("snapshot");
     }

@@ -64,7 +64,7 @@ Windows (--user-data-dir='%LOCALAPPDATA%\\agent', C:\\x\\chrome.exe):
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct GlobalFlags {
     /// Use this session (default: `default`).
-    #[arg(long, alias = "context", global = true, help_heading = COMMON, value_name = "NAME", env = "TABWIRE_SESSION", hide_env_values = true)]
+    #[arg(long, short, alias = "context", global = true, help_heading = COMMON, value_name = "NAME", env = "TABWIRE_SESSION", hide_env_values = true)]
     pub(crate) session: Option<SessionName>,
 
     /// Print JSON.
@@ -108,7 +108,7 @@ pub(crate) struct GlobalFlags {
 /// Commands that are not actions of the registry.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Open a URL and print an outline of the page.
+    /// Open a URL and print a snapshot of the page, with refs.
     ///
     /// Uses the session's current tab. Starts a browser if the session has none: headless, with a temporary profile, by
     /// default. Without a URL, opens a demo page that Tabwire serves itself.
@@ -121,6 +121,9 @@ pub(crate) enum Command {
         /// Save a capture: screenshot, Markdown, HTML and console messages, as files.
         #[arg(long)]
         capture: bool,
+        /// Add the snapshot to the result with --json. Text always has it.
+        #[arg(long)]
+        snapshot: bool,
         #[command(flatten)]
         options: SessionFlags,
         #[command(flatten)]

@@ -16,7 +16,7 @@ pub(crate) struct SessionFlags {
     #[arg(long, value_name = "BROWSER")]
     browser: Option<String>,
     /// Show a window.
-    #[arg(long, overrides_with = "headless")]
+    #[arg(long, alias = "headful", overrides_with = "headless")]
     headed: bool,
     /// Run without a window (default).
     #[arg(long, overrides_with = "headed")]

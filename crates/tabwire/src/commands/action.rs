@@ -170,11 +170,13 @@ pub(super) fn run(
 pub(crate) fn open(
     context: &Context<'_>,
     params: Value,
-    capture: bool,
+    (capture, snapshot): (bool, bool),
     options: SessionOptions,
     restart: bool,
 ) -> Result<(), Failure> {
-    let request = ActionRequest { params, capture, options, restart, ..ActionRequest::default() };
+    // Text shows the snapshot, because its refs are what the next command needs.
+    let snapshot = snapshot || !(context.printer.is_json() || context.printer.is_raw());
+    let request = ActionRequest { params, capture, snapshot, options, restart, ..ActionRequest::default() };
     let response = run_action(context, "open", "opening the page", request)?;
     context.printer.result(&response, || {
         let result = &response.result;
@@ -182,6 +184,11 @@ pub(crate) fn open(
             return text(result, "tab").to_owned();
         }
         let mut lines = vec![format!("{}  {}", text(result, "tab"), line_address(text(result, "url")))];
+        let shown = text(result, "snapshot");
+        if !shown.is_empty() {
+            lines.push(shown.to_owned());
+            return lines.join("\n");
+        }
         let outline = page_outline(text(result, "title"), text(result, "text"));
         lines.extend((!outline.is_empty()).then_some(outline));
         if result.get("truncated").and_then(Value::as_bool) == Some(true) {

@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context<'_>, yes: bool) -> Result<(), Failure> {
         Err(error) if browser.is_some() => return Err(error.into()),
         Err(_) => install(context, yes || environment.is_ci)?,
     }
-    action::open(context, json!({}), false, SessionOptions::default(), false)?;
+    action::open(context, json!({}), (false, false), SessionOptions::default(), false)?;
     context.printer.progress("opened the demo page in a headless browser; the session stays open: try `tabwire eval document.title`, then `tabwire close`");
     Ok(())
 }

@@ -171,10 +171,10 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
 
 fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Failure> {
     let done = match command {
-        Command::Open { url, new_tab, capture, options, view } => {
-            let params = json!({"url": url, "new_tab": new_tab});
-            let restart = options.restart;
-            action::open(context, params, capture, view.add_to(options.into_options()?), restart)
+        Command::Open { url, new_tab, capture, snapshot, options, view } => {
+            let (params, restart) = (json!({"url": url, "new_tab": new_tab}), options.restart);
+            let options = view.add_to(options.into_options()?);
+            action::open(context, params, (capture, snapshot), options, restart)
         }
         Command::Close { tab } => action::close(context, json!({"tab": tab})),
         Command::Batch { file, bail, options } => {

@@ -6,6 +6,8 @@ pub(crate) mod device;
 pub(crate) mod options;
 pub(crate) mod user_agent;
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -93,6 +95,9 @@ pub(crate) struct Emulation {
 fn only_text<S: serde::Serializer>(agent: &Option<UserAgent>, serializer: S) -> Result<S::Ok, S::Error> {
     agent.as_ref().map(|agent| agent.text.as_str()).serialize(serializer)
 }
+
+/// How long a page may take to get another size.
+const VIEW_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The command that turns a setting on, or the one that turns it off.
 fn setting(key: &str, is_on: bool, on: (&'static str, Value), off: (&'static str, Value)) -> Setting {
@@ -195,7 +200,14 @@ impl Page {
             Ok(())
         })
         .await?;
-        let Some(failure) = refused else { return Ok(()) };
+        let Some(failure) = refused else {
+            let resizes = before.viewport != after.viewport;
+            return if resizes {
+                self.wait_for_view(before.viewport, after.viewport, deadline).await
+            } else {
+                Ok(())
+            };
+        };
         for setting in before.settings_since(after) {
             // The refused setting was never on, so Chrome may refuse to turn it off too.
             let reply = self.session().apply_setting(&setting, deadline);
@@ -206,6 +218,28 @@ impl Page {
             .await?;
         }
         Err(failure)
+    }
+}
+
+impl Page {
+    /// Waits until the page has the size of the viewport. Chrome responds before the page is laid out anew.
+    async fn wait_for_view(
+        &self,
+        before: Option<Viewport>,
+        after: Option<Viewport>,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        // A mobile page chooses its own width.
+        let width = after.filter(|view| !view.mobile).map(|view| view.width);
+        let from = before.filter(|_| after.is_none()).map(|view| view.width);
+        let timeout = u64::try_from(VIEW_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
+        let argument = json!({"width": width, "from": from, "timeout": timeout});
+        // A page that runs no scripts, or that a dialog blocks, has the size too.
+        let resized = self.call::<Value>("viewResized", &argument, deadline).await;
+        match resized {
+            Err(failure) if failure.code == ErrorCode::Timeout => Err(failure),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -91,3 +91,19 @@ async fn fill_works_in_late_fields_and_in_xhtml() {
     let done = stage.act("fill", json!({"target": "#f", "value": "strict"})).await;
     assert_eq!(done["value"], "strict", "{done}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b15_number_field_gets_key_events() {
+    let stage = Stage::start().await;
+    stage
+        .show(
+            "<input id=n type=number value=7 onkeyup=\"log.textContent = this.value\"><p id=log></p>\
+             <input id=t>",
+        )
+        .await;
+    let done = stage.act("fill", json!({"target": "#n", "value": "-12.5"})).await;
+    assert_eq!(done["value"], "-12.5");
+    assert_eq!(stage.eval("log.textContent").await, "-12.5");
+    let done = stage.act("fill", json!({"target": "#n", "value": ""})).await;
+    assert_eq!(done["value"], "");
+}

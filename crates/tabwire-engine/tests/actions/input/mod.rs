@@ -3,6 +3,7 @@
 pub(crate) mod choosing;
 pub(crate) mod click;
 pub(crate) mod drag;
+pub(crate) mod echo;
 pub(crate) mod fill;
 pub(crate) mod fill_form;
 pub(crate) mod keys;

@@ -5,6 +5,7 @@ mod changes;
 pub(crate) mod diff;
 pub(crate) mod facts;
 pub(crate) mod listeners;
+pub(crate) mod lists;
 pub(crate) mod record;
 pub(crate) mod screenshots;
 pub(crate) mod text;

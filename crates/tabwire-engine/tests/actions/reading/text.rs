@@ -137,14 +137,15 @@ async fn extract_links_lists_each_url_once() {
         .await;
     let links = stage.act("extract_links", json!({})).await;
     let expected = json!([
-        {"text": "A", "url": "http://x.test/dir/a"}, {"text": "B two", "url": "http://x.test/b?q=1#f"},
-        {"text": "Y", "url": "http://y.test/"}, {"text": "S", "url": "http://x.test/s"},
+        {"text": "A", "url": "http://x.test/dir/a", "ref": "e1"},
+        {"text": "B two", "url": "http://x.test/b?q=1#f", "ref": "e2"},
+        {"text": "Y", "url": "http://y.test/", "ref": "e3"}, {"text": "S", "url": "http://x.test/s", "ref": "e4"},
     ]);
     assert_eq!(links["links"], expected);
     let some = stage.act("extract_links", json!({"filter": "X.TEST", "limit": 1})).await;
     assert_eq!((some["links"].as_array().map(Vec::len), some["total"].as_u64()), (Some(1), Some(3)));
     let part = stage.act("extract_links", json!({"target": "#part"})).await;
-    assert_eq!(part["links"], json!([{"text": "Y", "url": "http://y.test/"}]));
+    assert_eq!(part["links"], json!([{"text": "Y", "url": "http://y.test/", "ref": "e3"}]));
     stage.fails(ErrorCode::BadArgs, "extract_links", json!({"limit": 0})).await;
 }
 

@@ -81,6 +81,8 @@ impl Stage {
             deadline: Deadline::after(timeout),
             snapshot: false,
             wants_text: false,
+            is_filtered: true,
+            has_timeout: true,
             capture: false,
             video_encoder: None,
             redactor: Arc::clone(&self.redactor),

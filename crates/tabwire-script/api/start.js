@@ -1,0 +1,106 @@
+// The base of the API: calls of actions, their places in the script, and errors.
+//
+// The build joins all files into one function scope. Functions of the language are taken now, before a script can change
+// them; a script that changes others breaks only itself, because the daemon checks every message.
+
+const { stringify, parse } = JSON;
+const { defineProperty, freeze, entries, assign } = Object;
+const API_NAME = "tabwire:api";
+const CALLS_AT_ONCE = 64;
+const CALLS_PER_RUN = 10000;
+
+/** The run that is under way: its tab, and why no further call is allowed. */
+const run = { isActive: false, refusal: null, calls: 0, tab: null };
+
+/** Calls that wait for their result, by number. A plain object: a script may change the methods of `Map`. */
+const openCalls = { __proto__: null };
+let openCount = 0;
+/** Calls that wait because too many are under way. */
+const waitingCalls = [];
+let lastCall = 0;
+
+/** An error of an action, with the failure as data. */
+class ActionError extends Error {}
+defineProperty(ActionError.prototype, "name", { value: "Error", writable: true, configurable: true });
+
+/** As Playwright's: a wait took longer than its timeout. */
+class TimeoutError extends ActionError {}
+defineProperty(TimeoutError.prototype, "name", { value: "TimeoutError", writable: true, configurable: true });
+
+/** The part of a stack trace that belongs to the script. */
+function scriptStack(stack) {
+  return stack.split("\n").filter((line) => !line.includes(`(${API_NAME}`) && !line.includes("(native)")).join("\n");
+}
+
+/**
+ * Runs an action. `title` names the method in errors, such as `locator.click`. The error is made now, because after an
+ * `await` only one frame of the stack is left.
+ */
+function callAction(action, params, { title, tab, timeout } = {}) {
+  const error = new Error("");
+  const refusal = run.isActive ? run.refusal : "The run has ended; nothing more can be called.";
+  if (refusal !== null) return Promise.reject(withMessage(error, title, refusal));
+  if (++run.calls > CALLS_PER_RUN) {
+    return Promise.reject(withMessage(error, title, `A run makes at most ${CALLS_PER_RUN} calls.`));
+  }
+  return new Promise((resolve, reject) => {
+    const call = { id: ++lastCall, action, params, title, tab: tab ?? null, timeout: timeout ?? null, resolve, reject, error };
+    if (openCount >= CALLS_AT_ONCE) waitingCalls.push(call);
+    else send(call);
+  });
+}
+
+function send(call) {
+  openCalls[call.id] = call;
+  openCount++;
+  try {
+    host.call(call.id, call.action, stringify(call.params ?? {}), call.tab, call.timeout);
+  } catch (error) {
+    takeCall(call.id);
+    call.reject(withMessage(call.error, call.title, error.message));
+  }
+}
+
+function takeCall(id) {
+  const call = openCalls[id];
+  if (call !== undefined) openCount--;
+  delete openCalls[id];
+  return call;
+}
+
+function withMessage(error, title, message) {
+  error.message = title ? `${title}: ${message}` : message;
+  error.stack = scriptStack(error.stack ?? "");
+  return error;
+}
+
+/** The error of a failed action, in Playwright's shape: method, sentence, call log, hint. */
+function failureError(call, failure) {
+  const isTimeout = failure.code === "TIMEOUT" || failure.code === "SELECTOR_NOT_FOUND" || failure.code === "NOT_ACTIONABLE";
+  const error = call.error;
+  if (isTimeout) Object.setPrototypeOf(error, TimeoutError.prototype);
+  const hint = failure.hint ? `\n${failure.hint}` : "";
+  const timed = isTimeout && call.timeout !== null ? `Timeout ${call.timeout}ms exceeded.\nCall log:\n  - ${failure.message}` : failure.message;
+  withMessage(error, call.title, `${timed}${hint}`);
+  defineProperty(error, "code", { value: failure.code, enumerable: false });
+  defineProperty(error, "failure", { value: failure, enumerable: false });
+  return error;
+}
+
+function settleCall(id, result, failure) {
+  const call = takeCall(id);
+  if (call === undefined) return;
+  const next = waitingCalls.shift();
+  if (next !== undefined) send(next);
+  if (failure === null) call.resolve(result);
+  else call.reject(failureError(call, failure));
+}
+
+/** Rejects every open and waiting call. */
+function rejectCalls(reason) {
+  for (const id in openCalls) {
+    const call = takeCall(id);
+    call.reject(withMessage(call.error, call.title, reason));
+  }
+  for (const call of waitingCalls.splice(0)) call.reject(withMessage(call.error, call.title, reason));
+}

@@ -1,0 +1,4 @@
+mod language;
+mod limits;
+mod process;
+mod sandbox;

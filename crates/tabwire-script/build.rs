@@ -2,11 +2,6 @@
 //!
 //! All files share one function scope. At load time a file uses only its own constants and those of files before it.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a build script reads and writes files; the crate itself does not"
-)]
-
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 

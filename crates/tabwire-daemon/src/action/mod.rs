@@ -373,6 +373,7 @@ impl Daemon {
         }
         let live = session.take_live().await.ok_or_else(no_browser)?;
         let end = self.browsers.end_session(&live).await?;
+        self.scripts.end(&key, None);
         self.policy.session_ended(&key);
         self.sessions.forget(&key);
         self.sessions.store().forget_record(&key);

@@ -53,6 +53,17 @@ impl Daemon {
                     Err(error) => return error.response(),
                 }
             }
+            RouteName::Execute => {
+                let caller = caller_of(&request);
+                match read_body(request).await {
+                    Ok(body) => Ok(self.stream_script(body, caller)),
+                    Err(error) => return error.response(),
+                }
+            }
+            RouteName::Reset => match read_body(request).await {
+                Ok(body) => Ok(json_response(StatusCode::OK, &json!({"reset": self.reset_script(&body)}))),
+                Err(error) => return error.response(),
+            },
             RouteName::Complete => Ok(json_response(StatusCode::OK, &self.sessions.completions(&request))),
             RouteName::Progress => Ok(json_response(StatusCode::OK, &self.sessions.progress(&request))),
             RouteName::Status => Ok(json_response(StatusCode::OK, &self.status().await)),

@@ -42,18 +42,18 @@ impl<'js> Child<'js> {
                 self.shared.run.set(Some(id));
                 self.run = Some(active);
             }
-            Err(error) => self.end_run(Done { run: id, error: Some(error), ..Done::default() }),
+            Err(error) => self.end_run(Done { run: id, error: Some(*error), ..Done::default() }),
         }
     }
 
-    fn start(&mut self, run: Run) -> Result<ActiveRun<'js>, ScriptError> {
+    fn start(&mut self, run: Run) -> Result<ActiveRun<'js>, Box<ScriptError>> {
         if run.code.len() > CODE_BYTES {
             let message = format!("The code has {} bytes; {CODE_BYTES} are allowed.", run.code.len());
-            return Err(ScriptError { message, ..ScriptError::default() });
+            return Err(Box::new(ScriptError { message, ..ScriptError::default() }));
         }
         let purpose = if run.is_file { Purpose::File } else { Purpose::Snippet };
-        let prepared =
-            prepare(&run.code, purpose).map_err(|error| report::syntax(&run.name, &run.code, &error))?;
+        let prepared = prepare(&run.code, purpose)
+            .map_err(|error| Box::new(report::syntax(&run.name, &run.code, &error)))?;
         self.shared.modules.replace(run.modules);
         // Set before the code starts: it may compute without end.
         self.shared.run.set(Some(run.id));
@@ -67,9 +67,9 @@ impl<'js> Child<'js> {
         let promise = evaluate(&self.context, &prepared.code, prepared.form, &run.name).catch(&self.context);
         let promise = promise.map_err(|error| {
             if self.shared.is_interrupted.get() {
-                return report::cancelled(INTERRUPTED);
+                return Box::new(report::cancelled(INTERRUPTED));
             }
-            self.report(&error, prepared.form, &run.name, &run.code)
+            Box::new(self.report(&error, prepared.form, &run.name, &run.code))
         })?;
         Ok(ActiveRun { id: run.id, promise, form: prepared.form, code: run.code, name: run.name })
     }

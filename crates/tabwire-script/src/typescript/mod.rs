@@ -165,7 +165,7 @@ fn declare_classes(program: &Program<'_>, mut code: String) -> String {
         let (Some(id), start) = (&class.id, class.span.start as usize) else { continue };
         let is_kept = code.get(start..).is_some_and(|rest| rest.trim_start().starts_with("class"));
         if is_kept {
-            code.insert_str(class.span().end as usize, ";");
+            code.insert(class.span().end as usize, ';');
             code.insert_str(start, &format!("var {}=", id.name));
         }
     }

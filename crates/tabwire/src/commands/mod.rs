@@ -16,6 +16,7 @@ pub(crate) mod mcp;
 mod passphrase;
 mod policy;
 mod profile;
+mod script;
 mod session;
 pub(crate) mod skill;
 mod status;
@@ -152,6 +153,7 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
             | Command::InstallSkill { .. }
             | Command::UpgradeCheck { .. }
             | Command::Keep
+            | Command::ScriptChild
             | Command::Chrome { .. }
             | Command::NativeHost { .. }
             | Command::Extension { .. }
@@ -180,6 +182,9 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Batch { file, bail, options } => {
             return batch::run(context, file, bail, &options.into_options()?);
         }
+        Command::Execute(flags) => return script::execute(context, *flags),
+        Command::Run(flags) => return script::run(context, *flags),
+        Command::Reset => script::reset(context),
         Command::Session { command } => session::run(context, command),
         Command::Context { command } => session::context::run(context, command),
         Command::Tab { command } => tab::run(context, &command),
@@ -223,6 +228,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         }
         Command::Extension { command } => extension::run(context, &command),
         Command::Keep => return Ok(keep()),
+        Command::ScriptChild => return Ok(tabwire_script::child::run()),
         Command::NativeHost { origin, rest: _ } => {
             return Ok(extension::native_host::run(&context.environment.paths, origin.as_deref()));
         }

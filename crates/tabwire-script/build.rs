@@ -23,6 +23,9 @@ fn rank(path: &Path) -> u8 {
     match path.file_stem().and_then(|name| name.to_str()) {
         Some("start") => 0,
         Some("values") => 1,
+        Some("inspect") => 2,
+        Some("selectors") => 3,
+        Some("web_api") => 4,
         Some("entry") => 9,
         _ => 5,
     }

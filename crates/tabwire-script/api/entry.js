@@ -13,15 +13,16 @@ const tabwire = {};
 function offerActions(names) {
   for (const name of names) {
     if (name in tabwire) continue;
-    tabwire[name] = (params = {}, options = {}) => callAction(name, params, { title: `tabwire.${name}`, ...options });
+    tabwire[name] = (params = {}, options = {}) => callAction(name, params, { title: `tabwire.${name}`, settles: true, ...options }).then(({ result }) => result);
   }
 }
 
 const entry = {
-  begin({ args, state, tab, actions }) {
+  begin({ args, state, tab, tabs: list, actions }) {
     assign(run, { isActive: true, refusal: null, calls: 0, tab });
     consoleIndent = "";
     offerActions(actions);
+    if (Array.isArray(list)) updateTabs(list);
     if (state !== null) globalThis.state = reviveState(state);
     offerGlobals({ tabwire, args, ...scriptGlobals() });
   },
@@ -46,6 +47,12 @@ const entry = {
   event: (name, data) => dispatchEvent(name, data),
   nextTimer,
   fireTimers,
+  /** The tests of the file that wait to run, or null. */
+  takeTests() {
+    const taken = pendingTests;
+    pendingTests = null;
+    return taken;
+  },
   describe: describeResult,
   describeError,
 };

@@ -36,7 +36,7 @@ function scriptStack(stack) {
  * Runs an action. `title` names the method in errors, such as `locator.click`. The error is made now, because after an
  * `await` only one frame of the stack is left.
  */
-function callAction(action, params, { title, tab, timeout } = {}) {
+function callAction(action, params, { title, tab, timeout, settles = false, locator = null } = {}) {
   const error = new Error("");
   const refusal = run.isActive ? run.refusal : "The run has ended; nothing more can be called.";
   if (refusal !== null) return Promise.reject(withMessage(error, title, refusal));
@@ -44,7 +44,7 @@ function callAction(action, params, { title, tab, timeout } = {}) {
     return Promise.reject(withMessage(error, title, `A run makes at most ${CALLS_PER_RUN} calls.`));
   }
   return new Promise((resolve, reject) => {
-    const call = { id: ++lastCall, action, params, title, tab: tab ?? null, timeout: timeout ?? null, resolve, reject, error };
+    const call = { id: ++lastCall, action, params, title, tab: tab ?? null, timeout: timeout ?? null, settles, locator, resolve, reject, error };
     if (openCount >= CALLS_AT_ONCE) waitingCalls.push(call);
     else send(call);
   });
@@ -54,7 +54,7 @@ function send(call) {
   openCalls[call.id] = call;
   openCount++;
   try {
-    host.call(call.id, call.action, stringify(call.params ?? {}), call.tab, call.timeout);
+    host.call(call.id, call.action, stringify(call.params ?? {}), call.tab, call.timeout, call.settles);
   } catch (error) {
     takeCall(call.id);
     call.reject(withMessage(call.error, call.title, error.message));
@@ -74,14 +74,23 @@ function withMessage(error, title, message) {
   return error;
 }
 
+/** Failures that mean that something was waited for in vain. */
+const WAITED_FOR = new Set(["TIMEOUT", "SELECTOR_NOT_FOUND", "NOT_ACTIONABLE"]);
+
 /** The error of a failed action, in Playwright's shape: method, sentence, call log, hint. */
 function failureError(call, failure) {
-  const isTimeout = failure.code === "TIMEOUT" || failure.code === "SELECTOR_NOT_FOUND" || failure.code === "NOT_ACTIONABLE";
   const error = call.error;
-  if (isTimeout) Object.setPrototypeOf(error, TimeoutError.prototype);
   const hint = failure.hint ? `\n${failure.hint}` : "";
-  const timed = isTimeout && call.timeout !== null ? `Timeout ${call.timeout}ms exceeded.\nCall log:\n  - ${failure.message}` : failure.message;
-  withMessage(error, call.title, `${timed}${hint}`);
+  if (failure.message.startsWith("strict mode violation")) {
+    withMessage(error, call.title, failure.message.replace("the locator", String(call.locator ?? "the locator")));
+  } else if (WAITED_FOR.has(failure.code) && call.timeout !== null) {
+    Object.setPrototypeOf(error, TimeoutError.prototype);
+    const waiting = call.locator === null ? "" : `\n  - waiting for ${call.locator}`;
+    withMessage(error, call.title, `Timeout ${call.timeout}ms exceeded.\nCall log:${waiting}\n  - ${failure.message}${hint}`);
+  } else {
+    if (failure.code === "TIMEOUT") Object.setPrototypeOf(error, TimeoutError.prototype);
+    withMessage(error, call.title, `${failure.message}${hint}`);
+  }
   defineProperty(error, "code", { value: failure.code, enumerable: false });
   defineProperty(error, "failure", { value: failure, enumerable: false });
   return error;
@@ -92,6 +101,7 @@ function settleCall(id, result, failure) {
   if (call === undefined) return;
   const next = waitingCalls.shift();
   if (next !== undefined) send(next);
+  if (result?.tabs !== undefined) updateTabs(result.tabs);
   if (failure === null) call.resolve(result);
   else call.reject(failureError(call, failure));
 }

@@ -44,6 +44,8 @@ pub struct Run {
     pub state: Option<Value>,
     /// The tab that `page` stands for.
     pub tab: Option<String>,
+    /// The session's tabs: `[{"tab", "url", "opener", "current"}]`.
+    pub tabs: Value,
     /// Names of the actions, for `tabwire.<action>()`.
     pub actions: Vec<String>,
 }
@@ -111,6 +113,9 @@ pub struct Call {
     /// Its timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// Whether it waits until its effects are over, as actions do that are not part of a script.
+    #[serde(default)]
+    pub settles: bool,
 }
 
 /// A line of the console.

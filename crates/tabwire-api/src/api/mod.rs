@@ -65,6 +65,9 @@ pub struct ActionRequest {
     /// The id of the MCP call, if its client can be prompted during the call. Never read from a request.
     #[serde(skip)]
     pub call: Option<CallNumber>,
+    /// Whether an action returns without waiting for its effects, for scripts. Never read from a request.
+    #[serde(skip)]
+    pub unsettled: bool,
     /// Whether the action leases its tab to the client.
     #[serde(skip_serializing_if = "is_false")]
     pub pin_tab: bool,

@@ -206,6 +206,7 @@ impl Daemon {
             tab,
             deadline,
             snapshot: request.snapshot,
+            settles: !request.unsettled,
             files: Arc::new(files),
             wants_text: request.text,
             capture: request.capture,

@@ -79,6 +79,16 @@ impl Daemon {
         let mut template = request.request;
         // The timeout is that of the run. Calls have their own.
         template.timeout_ms = None;
+        let request_of_run = RunRequest {
+            daemon: self,
+            caller,
+            template,
+            timeout,
+            lines,
+            slot,
+            images: Mutex::default(),
+            known_tabs: Mutex::default(),
+        };
         let run = Run {
             id: self.scripts.next_run(),
             code: request.code,
@@ -87,12 +97,11 @@ impl Daemon {
             args: request.args,
             modules: request.modules,
             state: if is_new { slot.state() } else { None },
-            tab: template.tab.map(|tab| tab.to_string()),
+            tab: request_of_run.template.tab.map(|tab| tab.to_string()),
+            tabs: json!(request_of_run.tabs()),
             actions: tabwire_engine::ACTIONS.iter().map(|action| action.name.to_owned()).collect(),
         };
-        let request =
-            RunRequest { daemon: self, caller, template, timeout, lines, slot, images: Mutex::default() };
-        let end = run::run(process, run, request).await;
+        let end = run::run(process, run, request_of_run).await;
         if let RunEnd::Done(done) = &end {
             slot.set_state(done.state.clone());
         }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tabwire_api::api::{ActionRequest, ActionResponse, ExecuteLine};
 use tabwire_api::{ErrorCode, Failure};
-use tabwire_engine::ACTIONS;
+use tabwire_engine::{ACTIONS, SCRIPT_ACTIONS};
 use tabwire_script::limits::{CALLS, CALLS_AT_ONCE, CANCEL_GRACE, CONSOLE_BYTES, LINE_BYTES};
 use tabwire_script::message::{Call, Cancel, Done, FromChild, Response, Run, ToChild};
 use tokio::sync::mpsc;
@@ -40,6 +40,8 @@ pub(crate) struct RunRequest<'a> {
     pub(crate) slot: &'a Slot,
     /// Files that screenshots of this run wrote, which the script may show.
     pub(crate) images: Mutex<HashSet<String>>,
+    /// The tabs that the script knows.
+    pub(crate) known_tabs: Mutex<Vec<TabLine>>,
 }
 
 impl RunRequest<'_> {
@@ -182,13 +184,54 @@ struct CallResult {
     result: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     tab: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notices: Vec<String>,
+    /// The session's tabs with their URLs, when they differ from those of the last result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tabs: Option<Vec<TabLine>>,
+}
+
+/// A tab as scripts see it without a call: `page.url()` and `context.pages()` return at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct TabLine {
+    tab: String,
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opener: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    current: bool,
+}
+
+impl RunRequest<'_> {
+    /// The session's tabs now. The same list as the action `tabs_list` shows.
+    pub(crate) fn tabs(&self) -> Vec<TabLine> {
+        let session = self.daemon.sessions.find(&self.template.key());
+        let live = session.as_ref().and_then(|session| session.peek_live().ok().flatten());
+        let chosen =
+            self.template.client.as_ref().and_then(|client| session.as_ref()?.leases.find_tab(client));
+        let tabs = live.map(|live| live.engine.list_tabs()).unwrap_or_default();
+        let lines = tabs.into_iter().map(|info| TabLine {
+            tab: info.tab.to_string(),
+            url: info.url,
+            opener: info.opener.map(|opener| opener.to_string()),
+            current: chosen.map_or(info.current, |chosen| chosen == info.tab),
+        });
+        lines.collect()
+    }
+
+    /// The session's tabs, if they changed since the last call of this function.
+    fn changed_tabs(&self) -> Option<Vec<TabLine>> {
+        let tabs = self.tabs();
+        let mut known = self.known_tabs.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known == tabs {
+            return None;
+        }
+        known.clone_from(&tabs);
+        Some(tabs)
+    }
 }
 
 /// Runs a call as any other action of the client: the same policy, audit log and masking.
 async fn act(request: &RunRequest<'_>, call: Call) -> Result<CallResult, Failure> {
-    if !ACTIONS.iter().any(|action| action.name == call.action) {
+    if !ACTIONS.iter().chain(SCRIPT_ACTIONS).any(|action| action.name == call.action) {
         let message =
             format!("Scripts have no action `{}`.", call.action.chars().take(40).collect::<String>());
         return Err(Failure::new(ErrorCode::UnknownMethod, message));
@@ -199,14 +242,20 @@ async fn act(request: &RunRequest<'_>, call: Call) -> Result<CallResult, Failure
         }
         None => request.template.tab,
     };
-    let action =
-        ActionRequest { params: call.params, tab, timeout_ms: call.timeout_ms, ..request.template.clone() };
+    let action = ActionRequest {
+        params: call.params,
+        tab,
+        timeout_ms: call.timeout_ms,
+        unsettled: !call.settles,
+        ..request.template.clone()
+    };
     let response = Box::pin(request.daemon.act(&call.action, action, request.caller)).await?;
-    let ActionResponse { result, tab, notices, .. } = response;
+    let ActionResponse { result, tab, .. } = response;
     if let Some(path) = result.get("path").and_then(Value::as_str).filter(|_| call.action == "screenshot") {
         request.images().insert(path.to_owned());
     }
-    Ok(CallResult { result, tab: tab.map(|tab| tab.to_string()), notices })
+    let tabs = request.changed_tabs();
+    Ok(CallResult { result, tab: tab.map(|tab| tab.to_string()), tabs })
 }
 
 /// Waits until the run has to stop: the client has left, or its time is over. Returns the reason, and whether it is the time.

@@ -27,6 +27,8 @@ pub struct Context {
     pub snapshot: bool,
     /// Whether the client wants text instead of data. Large results are made only in that form.
     pub wants_text: bool,
+    /// Whether an action that acts waits until its effects are over. Scripts wait for what they need themselves.
+    pub settles: bool,
     /// Whether to capture this action, even if capturing is off in the session.
     pub capture: bool,
     /// The video encoder for recordings, if there is one.

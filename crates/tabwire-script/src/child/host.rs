@@ -24,12 +24,20 @@ pub(super) fn make<'js>(context: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Re
                      action: String,
                      params: String,
                      tab: Opt<Option<String>>,
-                     timeout: Opt<Option<f64>>| {
+                     timeout: Opt<Option<f64>>,
+                     settles: Opt<Option<bool>>| {
         // Parsed, so that a changed `JSON.stringify` cannot send anything but one call.
         let params = serde_json::from_str(&params)
             .map_err(|_| Exception::throw_type(&context, "The parameters are not JSON."))?;
         let timeout_ms = timeout.0.flatten().map(to_milliseconds);
-        let call = Call { id: to_milliseconds(id), action, params, tab: tab.0.flatten(), timeout_ms };
+        let call = Call {
+            id: to_milliseconds(id),
+            action,
+            params,
+            tab: tab.0.flatten(),
+            timeout_ms,
+            settles: settles.0.flatten().unwrap_or_default(),
+        };
         if of.output.call(call) {
             return Ok(());
         }

@@ -58,7 +58,7 @@ impl<'js> Child<'js> {
         // Set before the code starts: it may compute without end.
         self.shared.run.set(Some(run.id));
         let facts = serde_json::json!({
-            "args": run.args, "state": run.state, "tab": run.tab, "actions": run.actions,
+            "args": run.args, "state": run.state, "tab": run.tab, "tabs": run.tabs, "actions": run.actions,
         });
         let facts = self.context.json_parse(facts.to_string()).catch(&self.context);
         if let Ok(facts) = facts {
@@ -92,8 +92,18 @@ impl<'js> Child<'js> {
         self.end_run(Done { run: run.id, ..done });
     }
 
-    /// Waits for the promise that is the value of a script's last expression.
+    /// Waits for the promise that is the value of a script's last expression, and for the tests of a file.
     fn follow_promise(&mut self) {
+        if self
+            .run
+            .as_ref()
+            .is_some_and(|run| run.form == Form::Module && run.promise.state() == PromiseState::Resolved)
+            && let Some(Some(tests)) = self.call::<_, Option<Promise<'js>>>("takeTests", ())
+            && let Some(run) = &mut self.run
+        {
+            run.promise = tests;
+            return;
+        }
         let Some(run) = self.run.as_mut().filter(|run| run.form == Form::Script) else { return };
         let Some(Ok(value)) = run.promise.result::<Value<'js>>() else { return };
         let last = value.as_object().and_then(|object| object.get::<_, Value<'js>>("value").ok());

@@ -80,6 +80,7 @@ impl Stage {
             tab,
             deadline: Deadline::after(timeout),
             snapshot: false,
+            settles: true,
             wants_text: false,
             capture: false,
             video_encoder: None,

@@ -25,17 +25,17 @@ const helpers = {
   snapshot: async ({ page = currentPage(), search, interactive = false, delta = false, full = false } = {}) => {
     if (search !== undefined) {
       const isPattern = search instanceof RegExp;
-      const { result } = await page.call("find", { text: isPattern ? search.source : String(search), regex: isPattern }, { title: "snapshot" });
-      return result.text ?? stringify(result);
+      const { result } = await page.call("find", { text: isPattern ? search.source : String(search), regex: isPattern }, { title: "snapshot", text: true });
+      return result;
     }
-    const { result } = await page.call("snapshot", { interactive, delta, full }, { title: "snapshot" });
-    return result.text ?? stringify(result);
+    const { result } = await page.call("snapshot", { interactive, delta, full }, { title: "snapshot", text: true });
+    return result;
   },
   refToLocator: (reference, page = currentPage()) => new Locator(page, [{ ref: String(reference).replace(/^@/, "") }], `locator('aria-ref=${reference}')`),
-  pageMarkdown: async ({ page = currentPage() } = {}) => (await page.call("read_as_markdown", {}, { title: "pageMarkdown" })).result.text,
+  pageMarkdown: async ({ page = currentPage() } = {}) => (await page.call("read_as_markdown", {}, { title: "pageMarkdown", text: true })).result,
   cleanHTML: async (selector, { page = currentPage() } = {}) => {
     const target = selector === undefined ? {} : { target: (selector instanceof Locator ? selector : page.locator(selector)).target };
-    return (await page.call("get_html", { clean: true, ...target }, { title: "cleanHTML" })).result.text;
+    return (await page.call("get_html", { clean: true, ...target }, { title: "cleanHTML", text: true })).result;
   },
   getLogs: async ({ page = currentPage(), search, limit } = {}) => {
     const { result } = await page.call("console", withoutUndefined({ all: true, limit }), { title: "getLogs" });

@@ -285,8 +285,8 @@ class Locator extends Finder {
   }
 
   async ariaSnapshot() {
-    const { result } = await this.act("ariaSnapshot", "snapshot", { within: this.target, full: true }, {});
-    return result.text;
+    const { result } = await this.#page.call("snapshot", { within: this.target, full: true }, { title: "locator.ariaSnapshot", text: true, locator: this });
+    return result;
   }
 
   async highlight() {}

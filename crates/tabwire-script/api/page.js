@@ -35,18 +35,18 @@ class Page extends Finder {
   }
 
   /** Runs an action in this tab. */
-  async call(action, params, { title, timeout, locator, isRetry = false } = {}) {
+  async call(action, params, { title, timeout, locator, text = false, isRetry = false } = {}) {
     const error = new Error("");
     if (this.#isClosed) throw withMessage(error, title, "Target page, context or browser has been closed");
     try {
-      const response = await callAction(action, params, { title, timeout: timeout ?? this.timeouts.action, tab: this.#tab, locator });
+      const response = await callAction(action, params, { title, timeout: timeout ?? this.timeouts.action, tab: this.#tab, locator, text });
       this.#note(response);
       if (response.result?.dialog) await this.#handleDialog(response.result.dialog);
       return response;
     } catch (failed) {
       if (failed.code !== "DIALOG_OPEN" || isRetry) throw failed;
       await this.#handleDialog(failed.failure.details ?? {});
-      return this.call(action, params, { title, timeout, locator, isRetry: true });
+      return this.call(action, params, { title, timeout, locator, text, isRetry: true });
     }
   }
 

@@ -36,7 +36,7 @@ function scriptStack(stack) {
  * Runs an action. `title` names the method in errors, such as `locator.click`. The error is made now, because after an
  * `await` only one frame of the stack is left.
  */
-function callAction(action, params, { title, tab, timeout, settles = false, locator = null } = {}) {
+function callAction(action, params, { title, tab, timeout, settles = false, text = false, locator = null } = {}) {
   const error = new Error("");
   const refusal = run.isActive ? run.refusal : "The run has ended; nothing more can be called.";
   if (refusal !== null) return Promise.reject(withMessage(error, title, refusal));
@@ -44,7 +44,7 @@ function callAction(action, params, { title, tab, timeout, settles = false, loca
     return Promise.reject(withMessage(error, title, `A run makes at most ${CALLS_PER_RUN} calls.`));
   }
   return new Promise((resolve, reject) => {
-    const call = { id: ++lastCall, action, params, title, tab: tab ?? null, timeout: timeout ?? null, settles, locator, resolve, reject, error };
+    const call = { id: ++lastCall, action, params, title, tab: tab ?? null, timeout: timeout ?? null, settles, text, locator, resolve, reject, error };
     if (openCount >= CALLS_AT_ONCE) waitingCalls.push(call);
     else send(call);
   });
@@ -54,7 +54,8 @@ function send(call) {
   openCalls[call.id] = call;
   openCount++;
   try {
-    host.call(call.id, call.action, stringify(call.params ?? {}), call.tab, call.timeout, call.settles);
+    const { id, action, params, tab, timeout, settles, text } = call;
+    host.call(stringify({ id, action, params: params ?? {}, tab, timeout_ms: timeout === null ? null : Math.max(1, Math.round(timeout)), settles, text }));
   } catch (error) {
     takeCall(call.id);
     call.reject(withMessage(call.error, call.title, error.message));
@@ -80,9 +81,11 @@ const WAITED_FOR = new Set(["TIMEOUT", "SELECTOR_NOT_FOUND", "NOT_ACTIONABLE"]);
 /** The error of a failed action, in Playwright's shape: method, sentence, call log, hint. */
 function failureError(call, failure) {
   const error = call.error;
-  const hint = failure.hint ? `\n${failure.hint}` : "";
+  // A remedy with steps is added by the front end, in its own words.
+  const hint = failure.hint && failure.remedy === undefined ? `\n${failure.hint}` : "";
   if (failure.message.startsWith("strict mode violation")) {
-    withMessage(error, call.title, failure.message.replace("the locator", String(call.locator ?? "the locator")));
+    const listed = failure.message.replace("the locator", () => String(call.locator ?? "the locator")).replace(/\s+(\d+\) <)/g, "\n    $1");
+    withMessage(error, call.title, listed);
   } else if (WAITED_FOR.has(failure.code) && call.timeout !== null) {
     Object.setPrototypeOf(error, TimeoutError.prototype);
     const waiting = call.locator === null ? "" : `\n  - waiting for ${call.locator}`;

@@ -116,6 +116,9 @@ pub struct Call {
     /// Whether it waits until its effects are over, as actions do that are not part of a script.
     #[serde(default)]
     pub settles: bool,
+    /// Whether the result is the bare text instead of data.
+    #[serde(default)]
+    pub text: bool,
 }
 
 /// A line of the console.

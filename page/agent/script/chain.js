@@ -60,14 +60,14 @@ function matchesInRoots(step, scope, roots) {
 }
 
 /** Elements below the scope, without the scope itself. */
-function* elementsBelow(scope, roots) {
+function* chainCandidates(scope, roots) {
   for (const element of elementsIn(roots)) if (element !== scope) yield element;
 }
 
 function findByChainRole({ role, name, exact, includeHidden, states }, scope, roots) {
   const fits = name === undefined ? null : textMatcher(name, exact === true);
   const found = [];
-  for (const element of elementsBelow(scope, roots)) {
+  for (const element of chainCandidates(scope, roots)) {
     if (roleOf(element) !== role || !hasChainStates(element, states)) continue;
     if (includeHidden !== true && !isExposed(element)) continue;
     if (fits === null || fits(plainMatchText(nameOf(element)))) found.push(element);

@@ -11,7 +11,7 @@ function findByChainCss(selector, scope, roots) {
   if (nth !== null) return findByChainCss(nth[1], scope, roots).slice(nth[2] - 1, nth[2]);
   const lists = parseCompounds(relative);
   const found = [];
-  for (const element of elementsBelow(scope, roots)) {
+  for (const element of chainCandidates(scope, roots)) {
     if (lists.some((steps) => matchesCompound(element, steps.at(-1).compound, scope) && matchesChainSteps(element, steps, steps.length - 1, scope))) found.push(element);
   }
   return found;

@@ -51,7 +51,7 @@ function textMatcher(wanted, exact) {
 function findByMatchText({ text, exact }, scope, roots) {
   const fits = textMatcher(text, exact === true);
   const found = [];
-  for (const element of elementsBelow(scope, roots)) if (isSmallestMatch(element, fits)) found.push(element);
+  for (const element of chainCandidates(scope, roots)) if (isSmallestMatch(element, fits)) found.push(element);
   return found;
 }
 

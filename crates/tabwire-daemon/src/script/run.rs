@@ -247,10 +247,13 @@ async fn act(request: &RunRequest<'_>, call: Call) -> Result<CallResult, Failure
         tab,
         timeout_ms: call.timeout_ms,
         unsettled: !call.settles,
+        text: call.text,
+        raw: call.text,
         ..request.template.clone()
     };
     let response = Box::pin(request.daemon.act(&call.action, action, request.caller)).await?;
-    let ActionResponse { result, tab, .. } = response;
+    let ActionResponse { result, text, tab, .. } = response;
+    let result = text.map_or(result, Value::String);
     if let Some(path) = result.get("path").and_then(Value::as_str).filter(|_| call.action == "screenshot") {
         request.images().insert(path.to_owned());
     }

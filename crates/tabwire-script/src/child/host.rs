@@ -19,25 +19,10 @@ pub(super) fn make<'js>(context: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Re
     let of = Rc::clone(shared);
     host.set("image", Func::from(move |path: String| of.output.image(path)))?;
     let of = Rc::clone(shared);
-    let call = move |context: Ctx<'js>,
-                     id: f64,
-                     action: String,
-                     params: String,
-                     tab: Opt<Option<String>>,
-                     timeout: Opt<Option<f64>>,
-                     settles: Opt<Option<bool>>| {
-        // Parsed, so that a changed `JSON.stringify` cannot send anything but one call.
-        let params = serde_json::from_str(&params)
+    let call = move |context: Ctx<'js>, call: String| {
+        // Parsed and written anew, so that a changed `JSON.stringify` cannot send anything but one call.
+        let call: Call = serde_json::from_str(&call)
             .map_err(|_| Exception::throw_type(&context, "The parameters are not JSON."))?;
-        let timeout_ms = timeout.0.flatten().map(to_milliseconds);
-        let call = Call {
-            id: to_milliseconds(id),
-            action,
-            params,
-            tab: tab.0.flatten(),
-            timeout_ms,
-            settles: settles.0.flatten().unwrap_or_default(),
-        };
         if of.output.call(call) {
             return Ok(());
         }
@@ -48,16 +33,6 @@ pub(super) fn make<'js>(context: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Re
     host.set("setUrlPart", Func::from(set_url_part))?;
     host.set("random", Func::from(random))?;
     Ok(host)
-}
-
-/// A number of JavaScript as a whole number; 0 for one that is none.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the cast of a number to an integer saturates, and NaN becomes 0"
-)]
-const fn to_milliseconds(number: f64) -> u64 {
-    number as u64
 }
 
 /// Random bytes.

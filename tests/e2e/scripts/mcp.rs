@@ -38,7 +38,7 @@ fn a_screenshot_is_an_image_and_a_forged_path_is_not() {
         "execute",
         json!({"code": "await page.goto('data:text/html,<h1>x</h1>'); await page.screenshot()"}),
     );
-    let kinds: Vec<&str> = shown["result"]["content"]
+    let kinds: Vec<&str> = shown["content"]
         .as_array()
         .expect("content")
         .iter()

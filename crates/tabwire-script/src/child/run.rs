@@ -17,6 +17,9 @@ const READ_TIME: Duration = Duration::from_millis(500);
 /// The message of a run whose code was interrupted.
 const INTERRUPTED: &str = "The script was interrupted.";
 
+/// The engine's message when a script has used its memory.
+const OUT_OF_MEMORY: &str = "out of memory";
+
 /// The run that is under way.
 pub(super) struct ActiveRun<'js> {
     pub(super) id: u64,
@@ -151,14 +154,22 @@ impl<'js> Child<'js> {
             }
         };
         self.shared.stop_at.set(Some(Instant::now() + READ_TIME));
+        // Without memory the engine cannot make an error, and throws null.
+        let is_null = value.is_null();
         let told: Option<Object<'js>> = self.call("describeError", (value,));
         let text =
             |key: &str| told.as_ref().and_then(|told| told.get::<_, Option<String>>(key).ok().flatten());
         let shift = if form == Form::Function { FUNCTION_START.len() } else { 0 };
         let place = text("stack").and_then(|stack| report::find_place(&stack, name, shift));
+        let message = text("message").unwrap_or_else(|| "The script failed.".to_owned());
+        let is_out_of_memory = is_null || told.is_none() || message == OUT_OF_MEMORY;
+        if is_out_of_memory {
+            // Variables may hold the memory, so that no later run could work.
+            self.shared.is_interrupted.set(true);
+        }
         ScriptError {
             name: text("name").unwrap_or_else(|| "Error".to_owned()),
-            message: text("message").unwrap_or_else(|| "The script failed.".to_owned()),
+            message: if is_out_of_memory { format!("{OUT_OF_MEMORY}; variables are lost") } else { message },
             excerpt: place.as_ref().and_then(|place| report::excerpt(code, place)),
             place: place.map(|place| format!("{name}:{}:{}", place.line, place.column)),
             failure: text("failure").and_then(|json| serde_json::from_str(&json).ok()),

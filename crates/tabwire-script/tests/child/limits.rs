@@ -19,7 +19,8 @@ fn memory_is_limited() {
     let error =
         process.execute("const a = []; for (;;) a.push('x'.repeat(1e6) + a.length)").error.expect("an error");
     assert!(error.message.contains("out of memory"), "{error:?}");
-    assert_eq!(process.execute("a = null; 1").text.as_deref(), Some("1"));
+    // Variables hold the memory, so the process ends.
+    assert!(process.exit_status().success());
 }
 
 #[test]

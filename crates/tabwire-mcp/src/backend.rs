@@ -72,7 +72,7 @@ pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
         &'a self,
         _request: ExecuteRequest,
         _lines: mpsc::Sender<ExecuteLine>,
-    ) -> Answering<'a, Result<ExecuteResult, Failure>> {
+    ) -> BackendFuture<'a, Result<ExecuteResult, Failure>> {
         let failure = Failure::new(ErrorCode::UnknownMethod, "Scripts are not available here.");
         Box::pin(std::future::ready(Err(failure)))
     }

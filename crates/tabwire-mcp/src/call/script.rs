@@ -97,7 +97,7 @@ impl Connection {
     async fn script_image(&self, path: &str) -> ContentBlock {
         let kind = Path::new(path).extension().and_then(|end| end.to_str()).unwrap_or("png");
         let kind = if kind == "jpg" { "jpeg" } else { kind };
-        match self.backend.picture(Path::new(path)).await {
+        match self.backend.read_image(Path::new(path)).await {
             Ok(bytes) if bytes.len() <= IMAGE_BYTES => {
                 let data = base64::engine::general_purpose::STANDARD.encode(bytes);
                 ContentBlock::image(data, format!("image/{kind}"))

@@ -158,6 +158,9 @@ pub struct Done {
     /// Bytes of console output that were dropped.
     #[serde(skip_serializing_if = "is_zero")]
     pub dropped_console_bytes: u64,
+    /// Whether the process ends now, because jobs or memory of the script are left.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ends: bool,
 }
 
 /// An error of a script.

@@ -10,10 +10,10 @@ use crate::script::run::RunEnd;
 pub(crate) fn result_of(end: RunEnd, has_state: bool) -> Result<ExecuteResult, Failure> {
     match end {
         RunEnd::Done(done) => result_of_done(*done),
-        RunEnd::Cancelled { reason, is_timeout, is_killed } => {
+        RunEnd::Cancelled { reason, is_timeout, is_killed, ends } => {
             let code = if is_timeout { ErrorCode::Timeout } else { ErrorCode::OutcomeUnknown };
             let message = format!("The script was ended: {reason}");
-            let lost = if is_killed { lost_text(has_state) } else { "" };
+            let lost = if is_killed || ends { lost_text(has_state) } else { "" };
             let text = format!("{lost}Allow more time (`--timeout 2m`, `timeout_ms`), or split the script.");
             Err(Failure::new(code, message).with_remedy(text))
         }
@@ -27,9 +27,9 @@ pub(crate) fn result_of(end: RunEnd, has_state: bool) -> Result<ExecuteResult, F
 
 const fn lost_text(has_state: bool) -> &'static str {
     if has_state {
-        "Its process was killed: variables are lost, the part of `state` that is JSON is kept as of the run before. "
+        "Its process was ended: variables are lost, the part of `state` that is JSON is kept as of the run before. "
     } else {
-        "Its process was killed: variables are lost. "
+        "Its process was ended: variables are lost. "
     }
 }
 

@@ -61,14 +61,21 @@ pub(crate) enum RunEnd {
         is_timeout: bool,
         /// Whether the process had to be killed.
         is_killed: bool,
+        /// Whether the process ends by itself.
+        ends: bool,
     },
     /// The process ended.
     Lost,
 }
 
 impl RunEnd {
-    pub(crate) const fn has_lost_process(&self) -> bool {
-        matches!(self, Self::Lost | Self::Cancelled { is_killed: true, .. })
+    /// Whether the process is gone or about to end. One that was cancelled is not used again if it was interrupted.
+    pub(crate) fn has_lost_process(&self) -> bool {
+        match self {
+            Self::Done(done) => done.ends,
+            Self::Lost | Self::Cancelled { is_killed: true, .. } => true,
+            Self::Cancelled { ends, .. } => *ends,
+        }
     }
 }
 
@@ -113,7 +120,8 @@ pub(crate) async fn run(process: &mut ScriptProcess, run: Run, request: RunReque
         ended = tokio::time::timeout(CANCEL_GRACE, cancelling) => ended.ok(),
         () = &mut writing => None,
     };
-    RunEnd::Cancelled { reason, is_timeout, is_killed: !matches!(ended, Some(Ok(()))) }
+    let done = ended.and_then(Result::ok);
+    RunEnd::Cancelled { reason, is_timeout, is_killed: done.is_none(), ends: done.unwrap_or_default() }
 }
 
 /// Handles the messages of a run until its end.
@@ -290,13 +298,13 @@ fn is_waiting_for_approval(request: &RunRequest<'_>) -> bool {
     request.daemon.approvals.has_pending(&session, client)
 }
 
-/// Drops messages until the run has ended.
-async fn wait_for_end(output: &mut ScriptOutput, id: u64) -> Result<(), ProcessLost> {
+/// Drops messages until the run has ended. Returns whether the process ends too.
+async fn wait_for_end(output: &mut ScriptOutput, id: u64) -> Result<bool, ProcessLost> {
     loop {
         if let FromChild::Done(done) = output.next().await?
             && done.run == id
         {
-            return Ok(());
+            return Ok(done.ends);
         }
     }
 }

@@ -124,6 +124,7 @@ impl<'js> Child<'js> {
         let state: Option<Option<String>> = self.call("end", ());
         done.state = state.flatten().and_then(|text| serde_json::from_str(&text).ok());
         self.shared.is_interrupted.set(was_interrupted || self.shared.is_interrupted.get());
+        done.ends = self.shared.is_interrupted.get();
         self.shared.output.done(done);
     }
 

@@ -11,8 +11,8 @@ fn a_script_of_a_guarded_client_does_only_what_is_allowed() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.run(&["allow", &site.page(""), "--without-terminal"]).succeeded();
     let mut client = McpClient::start(&world, &["--tools", "execute", "--timeout", "20s"]);
-    let go = format!("await page.goto({});", json!(site.page("/form")));
-    let text = client.text("execute", json!({"code": format!("{go} await page.title()")}));
+    let start = format!("await page.goto({});", json!(site.page("/form")));
+    let text = client.text("execute", json!({"code": format!("{start} await page.title()")}));
     assert!(text.starts_with("<page "), "{text}");
     for code in [
         "await page.locator('input').first().fill('x')",

@@ -126,7 +126,7 @@ mod tests {
             ("x/script.ts", "../a.ts", "a.ts"),
             ("x/y/script.ts", "./z/a", "x/y/z/a"),
             ("script.ts", "../a", "../a"),
-            ("/home/x/s.ts", "../a.ts", "/home/a.ts"),
+            ("/x/y/s.ts", "../a.ts", "/x/a.ts"),
         ] {
             assert_eq!(join(base, name), path, "{base} {name}");
         }

@@ -1,3 +1,5 @@
+//! Tests of the type stripper: blanks, imports, forms, errors.
+
 use super::*;
 
 fn file(code: &str) -> String {

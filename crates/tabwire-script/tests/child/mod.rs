@@ -1,3 +1,5 @@
+//! The process of a script: language, limits, sandbox.
+
 mod language;
 mod limits;
 mod process;

@@ -344,9 +344,6 @@ pub(crate) enum Command {
     /// Keep one browser (started by the daemon).
     #[command(hide = true)]
     Keep,
-    /// Run scripts (started by the daemon).
-    #[command(hide = true)]
-    ScriptChild,
     /// Native messaging host of the extension (started by the browser).
     #[command(hide = true)]
     NativeHost {

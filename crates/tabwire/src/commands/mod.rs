@@ -153,7 +153,6 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
             | Command::InstallSkill { .. }
             | Command::UpgradeCheck { .. }
             | Command::Keep
-            | Command::ScriptChild
             | Command::Chrome { .. }
             | Command::NativeHost { .. }
             | Command::Extension { .. }
@@ -219,16 +218,12 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         }
         Command::Log(flags) => log::run(context, None, flags),
         Command::UpgradeCheck { online, url } => upgrade_check::run(context, online, url.as_deref()),
-        Command::Skill => {
-            skill::run(*context.printer);
-            Ok(())
-        }
+        Command::Skill => skill::run(*context.printer),
         Command::InstallSkill { tools, project, user: _, print, uninstall } => {
             skill::install::run(context, &install_options(tools, project, print, uninstall))
         }
         Command::Extension { command } => extension::run(context, &command),
         Command::Keep => return Ok(keep()),
-        Command::ScriptChild => return Ok(tabwire_script::child::run()),
         Command::NativeHost { origin, rest: _ } => {
             return Ok(extension::native_host::run(&context.environment.paths, origin.as_deref()));
         }

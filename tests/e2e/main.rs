@@ -10,5 +10,6 @@ mod faults;
 mod mcp;
 mod own_browser;
 mod policy;
+mod scripts;
 mod session;
 mod support;

@@ -4,8 +4,10 @@ mod interrupt;
 mod own_program;
 mod request;
 mod start;
+mod stream;
 
 pub use interrupt::report_interrupts;
 pub use own_program::own_program;
 pub use request::{RequestError, connect, request, request_within};
 pub use start::{RELAY_VARIABLE, START_TIMEOUT, request_daemon, request_daemon_text, start, with_daemon};
+pub use stream::stream_lines;

@@ -145,7 +145,7 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-fn request_bytes(method: &str, path: &str, body: Option<&Value>) -> Vec<u8> {
+pub(crate) fn request_bytes(method: &str, path: &str, body: Option<&Value>) -> Vec<u8> {
     let body = body.map(Value::to_string).unwrap_or_default();
     let mut request = format!(
         "{method} {path} HTTP/1.1\r\nHost: {SOCKET_HOST}\r\n{VERSION_HEADER}: {VERSION}\r\nConnection: close\r\n"

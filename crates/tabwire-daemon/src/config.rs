@@ -20,6 +20,8 @@ pub struct DaemonConfig {
     pub self_exe: PathBuf,
     /// The arguments that make it a keeper.
     pub keep_arguments: Vec<String>,
+    /// The arguments that make it the process of a script.
+    pub script_arguments: Vec<String>,
     /// The browser to launch when a session names none.
     pub browser: Option<String>,
     /// The search path of programs.

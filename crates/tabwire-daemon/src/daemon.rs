@@ -34,6 +34,7 @@ use crate::lock::DaemonLock;
 use crate::policy::api::PolicyApi;
 use crate::policy::approvals::ApprovalQueue;
 use crate::policy::store::PolicyStore;
+use crate::script::Scripts;
 use crate::session::SessionDeps;
 use crate::session::store::SessionStore;
 use crate::session::table::SessionTable;
@@ -58,6 +59,7 @@ pub struct Daemon {
     pub(crate) work: Work,
     pub(crate) since: Instant,
     pub(crate) mcp_clients: McpClients,
+    pub(crate) scripts: Scripts,
     /// The user's own browsers.
     pub(crate) extensions: Arc<ExtensionRegistry>,
     pub(crate) peers: PortPeers,
@@ -205,6 +207,7 @@ impl Daemon {
             work: Work::default(),
             since: Instant::now(),
             mcp_clients: McpClients::default(),
+            scripts: Scripts::default(),
             peers: PortPeers::new(),
             ending: watch::Sender::new(None),
             config,

@@ -15,6 +15,7 @@ mod lock;
 mod log;
 mod paths;
 mod policy;
+mod script;
 mod session;
 mod vault;
 mod wsl;

@@ -28,7 +28,7 @@ mod url;
 
 pub use action::catalogue::catalogue;
 pub use action::context::{Context, Notices};
-pub use action::registry::{ACTIONS, SESSION_ACTIONS, find_action, find_page_action};
+pub use action::registry::{ACTIONS, SCRIPT_ACTIONS, SESSION_ACTIONS, find_action, find_page_action};
 pub use action::result::BareValue;
 pub use action::suggestion::find_similar;
 pub use action::{

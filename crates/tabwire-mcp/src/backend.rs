@@ -4,8 +4,9 @@ use std::path::Path;
 use std::pin::Pin;
 
 use rmcp::model::{InputRequests, InputResponses};
-use tabwire_api::api::{ActionRequest, ActionResponse};
-use tabwire_api::{CallNumber, ClientName, Failure, Progress};
+use tabwire_api::api::{ActionRequest, ActionResponse, ExecuteLine, ExecuteRequest, ExecuteResult};
+use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress};
+use tokio::sync::mpsc;
 
 use crate::call::approval;
 
@@ -65,6 +66,21 @@ pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
         name: &'a str,
         request: ActionRequest,
     ) -> BackendFuture<'a, Result<ActionResponse, Failure>>;
+
+    /// Runs a script. Lines of its console go to `lines`. Dropping the future cancels the run.
+    fn execute<'a>(
+        &'a self,
+        _request: ExecuteRequest,
+        _lines: mpsc::Sender<ExecuteLine>,
+    ) -> BackendFuture<'a, Result<ExecuteResult, Failure>> {
+        let failure = Failure::new(ErrorCode::UnknownMethod, "Scripts are not available here.");
+        Box::pin(std::future::ready(Err(failure)))
+    }
+
+    /// Ends the process of the client's scripts. Whether there was one.
+    fn reset(&self) -> bool {
+        false
+    }
 
     /// Reads an image that an action wrote.
     fn read_image<'a>(&'a self, path: &'a Path) -> BackendFuture<'a, Result<Vec<u8>, Failure>>;

@@ -49,3 +49,6 @@ pub const WAITING_GRACE: Duration = Duration::from_secs(60);
 
 /// How long the client's user may take to answer a question.
 pub const QUESTION_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Images that one run of a script shows.
+pub const SCRIPT_IMAGES: usize = 8;

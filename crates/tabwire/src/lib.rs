@@ -26,11 +26,20 @@ fn is_keeper() -> bool {
     arguments.next().is_some_and(|first| first == "keep") && arguments.next().is_none()
 }
 
+/// Whether the daemon started this process to run scripts. Checked before any parsing, for the same reason.
+fn is_script_child() -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    arguments.next().is_some_and(|first| first == "script-child") && arguments.next().is_none()
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     if is_keeper() {
         return commands::keep();
+    }
+    if is_script_child() {
+        return tabwire_script::child::run();
     }
     if let Some(arguments) = tabwire_chrome::find_arguments() {
         return commands::chrome(&arguments);

@@ -6,6 +6,7 @@ const TEST_ATTRIBUTES = ["data-testid", "data-test-id", "data-test", "data-qa", 
 /** The elements that match a target, in page order; hidden ones only when nothing visible matches. */
 function locate(spec, scope = document) {
   if (spec.key !== undefined) return [byRef(spec)];
+  if (spec.chain !== undefined) return locateChain(spec.chain, scope);
   let found = scope === document ? inPass(() => matchesOf(spec, knownRoots())) : [];
   // A page can attach a shadow root to an existing element. That does not change the element count that `knownRoots`
   // checks.
@@ -223,6 +224,7 @@ function quoted(text) {
 
 /** A target as a phrase, in the form the caller wrote. */
 function phraseOfSpec(spec) {
+  if (spec.chain !== undefined) return "the locator";
   if (spec.css !== undefined) return `"${shorten(spec.css)}"`;
   if (spec.role !== undefined) return `role=${spec.role}${spec.name === undefined ? "" : `[name="${shorten(spec.name)}"]`}`;
   const kind = ["text", "label", "placeholder", "title", "testid", "xpath"].find((name) => spec[name] !== undefined);

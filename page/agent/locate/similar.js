@@ -31,8 +31,9 @@ function* namedElements() {
 }
 
 function wantedName(spec) {
+  if (spec.chain !== undefined) return wantedName(spec.chain.findLast((step) => step.nth === undefined) ?? {});
   const name = spec.text ?? spec.name ?? spec.label ?? spec.placeholder ?? spec.title ?? spec.testid ?? /[#.]([\w-]+)[^#.]*$/.exec(spec.css ?? "")?.[1] ?? "";
-  return foldText(name).toLowerCase();
+  return typeof name === "string" ? foldText(name).toLowerCase() : "";
 }
 
 function namesFor(spec, element) {

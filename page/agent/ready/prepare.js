@@ -40,6 +40,7 @@ class ActionabilityCheck {
     const { nth, spec } = this.request;
     if (nth !== undefined && nth !== null) return found.at(nth) ?? null;
     if (found.length < 2) return found[0] ?? null;
+    if (spec.chain !== undefined) failStrict(found);
     return fail("AMBIGUOUS", `${found.length} elements match ${phraseOfSpec(spec)}.`, remedy("Use a ref, or choose one with {}.", { argument: "nth" }), {
       matches: found.slice(0, MAX_LISTED).map(describeElement),
       total: found.length,

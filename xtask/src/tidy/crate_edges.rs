@@ -7,7 +7,7 @@ use crate::source_tree::SourceTree;
 const LIST: &str = "xtask/src/tidy/crate_edges.rs";
 
 /// The layers from top to bottom. A crate may depend on the crates after it.
-const LAYERS: [&str; 15] = [
+const LAYERS: [&str; 16] = [
     "tabwire",
     "tabwire-chrome",
     "tabwire-daemon",
@@ -19,6 +19,7 @@ const LAYERS: [&str; 15] = [
     "tabwire-browser",
     "tabwire-cdp",
     "tabwire-policy",
+    "tabwire-script",
     "tabwire-secrets",
     "tabwire-audit",
     "tabwire-image",

@@ -8,7 +8,7 @@ use crate::source_tree::{SourceFile, SourceTree};
 const LANGUAGES: [&str; 11] = ["rs", "js", "mjs", "md", "html", "css", "toml", "sh", "ps1", "bash", "json"];
 
 /// Proper uses: a word, and the text of a line that makes its use proper.
-const PROPER: [(&str, &str); 7] = [
+const PROPER: [(&str, &str); 9] = [
     // The user `nobody` of Unix systems.
     ("nobody", "65534"),
     ("nobody", "user `nobody`"),
@@ -20,6 +20,9 @@ const PROPER: [(&str, &str); 7] = [
     ("one time code", "one-time-code"),
     // SQLite's own word.
     ("Journal", "journal_mode"),
+    // The trait of oxc that walks a tree.
+    ("Visit", "oxc_ast_visit"),
+    ("Visit", "impl<'a> Visit<'a>"),
 ];
 
 /// Finds retired words in the text and the path of every file.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::{CallNumber, ClientName, Failure, ProjectKey, SessionKey, SessionName, TabId};
 
 mod chrome;
+mod execute;
 mod mcp;
 mod policy_profile;
 mod session_options;
@@ -17,6 +18,7 @@ pub use chrome::{
     CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeMessage, ChromeOpened, ChromeOpening, ShimBrowser,
     WindowsBrowserRequest, WindowsPort,
 };
+pub use execute::{ExecuteLine, ExecuteRequest, ExecuteResult};
 pub use mcp::{MCP_UPGRADE, McpOpening, McpTransport, ResultForm};
 pub use policy_profile::PolicyProfile;
 pub use session_options::{Difference, Isolation, SessionOptions};
@@ -63,6 +65,9 @@ pub struct ActionRequest {
     /// The id of the MCP call, if its client can be prompted during the call. Never read from a request.
     #[serde(skip)]
     pub call: Option<CallNumber>,
+    /// Whether an action returns without waiting for its effects, for scripts. Never read from a request.
+    #[serde(skip)]
+    pub unsettled: bool,
     /// Whether the action leases its tab to the client.
     #[serde(skip_serializing_if = "is_false")]
     pub pin_tab: bool,

@@ -54,7 +54,7 @@ fn is_keyword(text: &str) -> bool {
 }
 
 /// Locators that contain text of the page. The log shows only the kind of locator.
-const TEXT_LOCATORS: [&str; 6] = ["text", "label", "placeholder", "title", "testid", "xpath"];
+const TEXT_LOCATORS: [&str; 7] = ["chain", "text", "label", "placeholder", "title", "testid", "xpath"];
 
 /// A target without its text, which may be typed text.
 fn safe_target(text: &str) -> String {

@@ -207,6 +207,7 @@ impl Daemon {
             tab,
             deadline,
             snapshot: request.snapshot,
+            settles: !request.unsettled,
             files: Arc::new(files),
             wants_text: request.text,
             is_filtered: policy_check.is_engine_filtered,
@@ -411,6 +412,7 @@ impl Daemon {
         }
         let live = session.take_live().await.ok_or_else(no_browser)?;
         let end = self.browsers.end_session(&live).await?;
+        self.scripts.end(&key, None);
         self.policy.session_ended(&key);
         self.sessions.forget(&key);
         self.sessions.store().forget_record(&key);

@@ -65,6 +65,26 @@ impl AuditEntry {
         entry
     }
 
+    /// The entry of a run of a script.
+    pub(crate) fn of_script(
+        audit: &Arc<AuditWriter>,
+        name: &'static str,
+        request: &ActionRequest,
+        caller: &Caller,
+        params: &Value,
+    ) -> Self {
+        let client = request.client.as_ref().map(|client| client.as_str().to_owned());
+        let client_info = ClientInfo { name: client, ..ClientInfo::default() };
+        let parameters = Summary::of(params, &logged_parameters(name));
+        let mut entry = Self::new(audit, request.key(), client_info, name, "script", parameters);
+        entry.caller = Some(caller.clone());
+        if let Some(entry) = &mut entry.entry {
+            let message = SafeMessage::own("It was cancelled before it completed.");
+            entry.outcome = Outcome::Failed { code: ErrorCode::OutcomeUnknown, message };
+        }
+        entry
+    }
+
     /// The entry of a CDP client's connect.
     pub(crate) fn of_connect(
         audit: &Arc<AuditWriter>,

@@ -19,6 +19,7 @@ const RULING: &[LoggedParameter] = &[
 
 const EVENTS: &[(&str, &[LoggedParameter])] = &[
     ("cdp_connect", &[("share", Keyword)]),
+    ("execute", &[("bytes", Keyword), ("hash", Keyword), ("file", Keyword)]),
     ("upstream_switch", &[("from", Keyword), ("to", Keyword)]),
     ("policy_allow", RULING),
     ("policy_deny", RULING),

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         },
+        ["script-child"] => tabwire_script::child::run(),
         [home, port] => run(Path::new(home), port.parse().unwrap_or_default()),
         _ => ExitCode::FAILURE,
     }
@@ -33,6 +34,7 @@ fn run(home: &Path, port: u16) -> ExitCode {
         port,
         self_exe,
         keep_arguments: vec!["keep".to_owned()],
+        script_arguments: vec!["script-child".to_owned()],
         browser: None,
         path_env: std::env::var_os("PATH"),
         config_home: None,

@@ -6,10 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
-use tabwire_api::api::{ActionRequest, ActionResponse, McpOpening};
+use tabwire_api::api::{
+    ActionRequest, ActionResponse, ExecuteLine, ExecuteRequest, ExecuteResult, McpOpening,
+};
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, SessionName, TabId};
 use tabwire_audit::{Filter, Reader};
 use tabwire_mcp::{ApprovalQuestion, Approver, Backend, BackendFuture, Permission};
+use tokio::sync::mpsc;
 
 use crate::daemon::Daemon;
 use crate::http::caller::Caller;
@@ -147,6 +150,27 @@ impl Backend for McpConnection {
         Box::pin(self.run(name, request))
     }
 
+    fn execute<'a>(
+        &'a self,
+        request: ExecuteRequest,
+        lines: mpsc::Sender<ExecuteLine>,
+    ) -> BackendFuture<'a, Result<ExecuteResult, Failure>> {
+        Box::pin(async move {
+            let before = if self.keeps_session { self.open_tabs() } else { Vec::new() };
+            let client = self.name().clone();
+            let used = request.request.tab;
+            let outcome = self.daemon.execute(request, &self.caller, lines).await;
+            if self.keeps_session {
+                self.record_tabs(&before, &client, used);
+            }
+            outcome
+        })
+    }
+
+    fn reset(&self) -> bool {
+        self.daemon.reset_script(&self.request())
+    }
+
     fn policy_revision(&self) -> u64 {
         self.daemon.policy.revision()
     }
@@ -236,6 +260,8 @@ impl Backend for McpConnection {
     }
 
     fn leave(&self) -> BackendFuture<'_, ()> {
+        let client = self.name().clone();
+        self.daemon.scripts.end(&self.template.key(), Some(&client));
         Box::pin(async move {
             if !self.keeps_session {
                 return self.end_session().await;

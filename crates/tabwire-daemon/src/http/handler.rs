@@ -53,6 +53,9 @@ impl Daemon {
                     Err(error) => return error.response(),
                 }
             }
+            RouteName::Execute | RouteName::Reset => {
+                return self.handle_script(admitted.route.name, request).await;
+            }
             RouteName::Complete => Ok(json_response(StatusCode::OK, &self.sessions.completions(&request))),
             RouteName::Progress => Ok(json_response(StatusCode::OK, &self.sessions.progress(&request))),
             RouteName::Status => Ok(json_response(StatusCode::OK, &self.status().await)),
@@ -80,6 +83,20 @@ impl Daemon {
             RouteName::Stop => self.stop().await,
         };
         handled.unwrap_or_else(|failure| failed(&failure))
+    }
+
+    async fn handle_script(self: &Arc<Self>, route: RouteName, request: Request<Incoming>) -> HttpResponse {
+        let caller = caller_of(&request);
+        if route == RouteName::Reset {
+            return match read_body(request).await {
+                Ok(body) => json_response(StatusCode::OK, &json!({"reset": self.reset_script(&body)})),
+                Err(error) => error.response(),
+            };
+        }
+        match read_body(request).await {
+            Ok(body) => self.stream_script(body, caller),
+            Err(error) => error.response(),
+        }
     }
 
     /// Ends every browser and then the daemon.

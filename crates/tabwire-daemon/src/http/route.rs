@@ -34,6 +34,10 @@ pub enum RouteName {
     Actions,
     /// Runs one action.
     Action,
+    /// Runs a script; the response is a stream of lines.
+    Execute,
+    /// Ends the process of a client's scripts.
+    Reset,
     /// Names of sessions, tabs and refs, for completion.
     Complete,
     /// Downloads and recordings that a session runs.
@@ -99,6 +103,8 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::ClientSlot, "GET", "/client-slot", Access::Session),
     route(RouteName::Actions, "GET", "/v1/actions", Access::User),
     route(RouteName::Action, "POST", "/v1/actions/*", Access::User),
+    route(RouteName::Execute, "POST", "/v1/execute", Access::User),
+    route(RouteName::Reset, "POST", "/v1/reset", Access::User),
     route(RouteName::Complete, "GET", "/v1/complete", Access::User),
     route(RouteName::Progress, "GET", "/v1/progress", Access::User),
     route(RouteName::Status, "GET", "/v1/status", Access::User),

@@ -156,6 +156,13 @@ impl ApprovalQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether a request of this session and client waits for a decision.
+    pub(crate) fn has_pending(&self, session: &str, client: Option<&ClientName>) -> bool {
+        let state = self.state();
+        let mut pending = state.pending.values().map(|waiting| &waiting.request);
+        pending.any(|request| request.session == session && request.client.as_ref() == client)
+    }
+
     fn notify(&self) {
         self.changes.send_modify(|count| *count += 1);
     }

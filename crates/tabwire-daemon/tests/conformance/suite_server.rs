@@ -71,6 +71,7 @@ fn config(paths: Paths) -> DaemonConfig {
         port: 0,
         self_exe: env!("CARGO_BIN_EXE_daemon-for-tests").into(),
         keep_arguments: vec!["keep".to_owned()],
+        script_arguments: vec!["script-child".to_owned()],
         browser: None,
         path_env: std::env::var_os("PATH"),
         config_home: None,

@@ -209,6 +209,8 @@ fn t09_get_requests_change_nothing() {
             // Its GET only receives messages. Requests are POSTs.
             RouteName::Mcp => false,
             RouteName::Action
+            | RouteName::Execute
+            | RouteName::Reset
             | RouteName::CdpUrl
             | RouteName::Policy
             | RouteName::Drain

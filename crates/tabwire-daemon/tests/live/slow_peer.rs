@@ -22,6 +22,7 @@ async fn with_daemon<F: Future<Output = ()>>(client: impl FnOnce(Handshake) -> F
         port: 0,
         self_exe: PROGRAM.into(),
         keep_arguments: vec!["keep".to_owned()],
+        script_arguments: vec!["script-child".to_owned()],
         browser: None,
         path_env: None,
         config_home: None,

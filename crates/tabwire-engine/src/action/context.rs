@@ -33,6 +33,8 @@ pub struct Context {
     pub is_filtered: bool,
     /// Whether the caller chose the deadline.
     pub has_timeout: bool,
+    /// Whether an action that acts waits until its effects are over. Scripts wait for what they need themselves.
+    pub settles: bool,
     /// Whether to capture this action, even if capturing is off in the session.
     pub capture: bool,
     /// The video encoder for recordings, if there is one.

@@ -138,11 +138,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{ACTIONS, SESSION_ACTIONS};
+    use crate::{ACTIONS, SCRIPT_ACTIONS, SESSION_ACTIONS};
 
     #[test]
     fn every_parameter_of_every_action_has_a_log_class() {
-        for action in ACTIONS.iter().chain(SESSION_ACTIONS) {
+        for action in ACTIONS.iter().chain(SESSION_ACTIONS).chain(SCRIPT_ACTIONS) {
             for parameter in action.parameter_list().iter() {
                 let fault = "add x-carries or x-log to the field";
                 assert!(parameter.log.is_some(), "{} {}: {fault}", action.name, parameter.name);

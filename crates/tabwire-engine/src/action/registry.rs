@@ -3,6 +3,7 @@
 use crate::action::Definition;
 pub use crate::action::SESSION_ACTIONS;
 pub use crate::actions::ALL as ACTIONS;
+pub use crate::actions::script::SCRIPT_ACTIONS;
 
 /// Finds an action on a page by its name, its command or an alias.
 #[must_use]
@@ -16,6 +17,6 @@ pub fn find_page_action(name: &str) -> Option<&'static Definition> {
 /// Finds an action on a page or on a session by its name. The command line's spelling works too.
 #[must_use]
 pub fn find_action(name: &str) -> Option<&'static Definition> {
-    let mut all = ACTIONS.iter().chain(SESSION_ACTIONS);
+    let mut all = ACTIONS.iter().chain(SESSION_ACTIONS).chain(SCRIPT_ACTIONS);
     all.find(|action| action.name == name || action.command_name() == name)
 }

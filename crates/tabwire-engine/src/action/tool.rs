@@ -24,6 +24,8 @@ pub enum ToolGroup {
     Vision,
     /// Leases of tabs.
     Sharing,
+    /// Scripts.
+    Execute,
 }
 
 impl ToolGroup {
@@ -37,6 +39,7 @@ impl ToolGroup {
         Self::Evidence,
         Self::Vision,
         Self::Sharing,
+        Self::Execute,
     ];
 
     /// The group's name.
@@ -52,6 +55,7 @@ impl ToolGroup {
             Self::Evidence => "evidence",
             Self::Vision => "vision",
             Self::Sharing => "sharing",
+            Self::Execute => "execute",
         }
     }
 }

@@ -171,6 +171,12 @@ impl Get {
 async fn count(context: &Context, page: &Page, target: &TargetArguments) -> Result<Value, Failure> {
     let spec = match Locator::parse(&target.target)? {
         Locator::Words(spec) => spec,
+        Locator::Chain(steps) => {
+            let (frame, steps) = page.enter_frames(steps, context.deadline).await?;
+            let argument = json!({"spec": {"chain": steps}, "all": true});
+            let found: Value = page.call_in(&frame, "query", &argument, context.deadline).await?;
+            return Ok(found["total"].clone());
+        }
         Locator::Ref(given) => {
             // An expired ref is an error here too.
             let handle = page.find_ref(given)?;

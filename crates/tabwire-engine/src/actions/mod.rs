@@ -45,6 +45,7 @@ mod request;
 mod requests;
 mod route;
 mod screenshot;
+pub(crate) mod script;
 mod scroll;
 mod select;
 mod snapshot;

@@ -20,7 +20,7 @@ use crate::page::evaluate::EvaluateResponse;
 const NOT_INSTALLED: i64 = -1;
 
 /// Agent functions that wait until a timeout of their own and can be cancelled.
-const WAITING: &[&str] = &["waitFor", "prepare", "waitForChecked"];
+const WAITING: &[&str] = &["waitFor", "prepare", "waitForChecked", "query", "expect"];
 
 /// Agent functions that are called often and never return a promise, so that `awaitPromise` can be left out.
 const SYNCHRONOUS: &[&str] = &["find", "snapshot"];

@@ -142,6 +142,59 @@ impl PageSession {
         response.and_then(|response| response.to()).map_err(failed)
     }
 
+    /// Calls a function of a script with elements of a frame, in the main world. Returns the response to
+    /// `Runtime.callFunctionOn`.
+    pub(crate) async fn call_on_elements(
+        &self,
+        frame: &FrameId,
+        keys: &[ElementKey],
+        function: &str,
+        deadline: Deadline,
+    ) -> Result<Value, Failure> {
+        self.check(frame, Capability::Eval)?;
+        self.count_activity();
+        let (session, context) = self.agent_context(frame, deadline).await?;
+        let failed = |error: CdpError| self.failure_in(frame, error);
+        let mut objects = Vec::with_capacity(keys.len());
+        for key in keys {
+            let isolated = ElementObject::evaluate(&session, context, &agent_element(*key), deadline).await;
+            let isolated = isolated.map_err(failed)?.ok_or_else(element_gone)?;
+            let node = isolated.describe(deadline).await.map_err(failed)?;
+            let element = ElementObject::resolve(&session, node.backend_node_id, None, deadline).await;
+            objects.push(element.map_err(failed)?.ok_or_else(element_gone)?);
+        }
+        let document = match objects.first() {
+            // The function runs in the world of an object; without elements, in that of the document element.
+            None => Some(self.document_element(&session, context, deadline).await?),
+            Some(_) => None,
+        };
+        let this = document.as_ref().or(objects.first()).map(|object| object.id.clone());
+        let arguments: Vec<Value> = objects.iter().map(|object| json!({"objectId": object.id})).collect();
+        let params = json!({
+            "objectId": this, "functionDeclaration": function, "arguments": arguments,
+            "awaitPromise": true, "returnByValue": true, "userGesture": true,
+        });
+        let response = session.send("Runtime.callFunctionOn", &params, deadline).await;
+        if matches!(response, Err(CdpError::Timeout { .. })) {
+            let _ = session.begin("Runtime.terminateExecution", &json!({}), SETUP_DEADLINE);
+        }
+        response.and_then(|response| response.to()).map_err(failed)
+    }
+
+    async fn document_element(
+        &self,
+        session: &CdpSession,
+        context: ContextId,
+        deadline: Deadline,
+    ) -> Result<ElementObject, Failure> {
+        let failed = CdpError::into_failure;
+        let isolated = ElementObject::evaluate(session, context, "document.documentElement", deadline).await;
+        let isolated = isolated.map_err(failed)?.ok_or_else(element_gone)?;
+        let node = isolated.describe(deadline).await.map_err(failed)?;
+        let element = ElementObject::resolve(session, node.backend_node_id, None, deadline).await;
+        element.map_err(failed)?.ok_or_else(element_gone)
+    }
+
     /// The frame that an element embeds, as Playwright's `contentFrame`; `None` for any other element.
     pub(crate) async fn content_frame(
         &self,

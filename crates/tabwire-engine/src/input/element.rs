@@ -152,6 +152,11 @@ impl Page {
                 let spec = json!({"document": handle.document, "key": handle.key});
                 ResolvedTarget { frame: handle.frame, spec, nth: None, guess: None }
             }
+            Locator::Chain(steps) => {
+                let (frame, steps) = self.enter_frames(steps, deadline).await?;
+                let nth = target.nth.map(|nth| nth - 1);
+                ResolvedTarget { frame, spec: json!({"chain": steps}), nth, guess: None }
+            }
             Locator::Words(spec) => {
                 self.scope(deadline).await?;
                 let is_guess = self.scope_frames().len() <= 1 && target.nth.is_none();

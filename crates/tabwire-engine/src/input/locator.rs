@@ -12,6 +12,8 @@ pub(crate) enum Locator {
     Ref(ElementRef),
     /// Any other target, as the agent's search specification.
     Words(Value),
+    /// The steps of a script's locator.
+    Chain(Vec<Value>),
 }
 
 impl Locator {
@@ -20,6 +22,9 @@ impl Locator {
         let text = text.trim();
         if let Ok(given) = text.parse::<ElementRef>() {
             return Ok(Self::Ref(given));
+        }
+        if let Some(steps) = text.strip_prefix("chain=") {
+            return parse_chain(steps).map(Self::Chain);
         }
         let words = match text.split_once('=') {
             Some(("css", css)) => json!({"css": css}),
@@ -45,6 +50,18 @@ impl Locator {
         }
         Ok(Self::Words(words))
     }
+}
+
+/// Longest chain of a script's locator.
+const CHAIN_STEPS: usize = 100;
+
+/// Reads the steps of a script's locator: `[{"role": "button"}, {"nth": 0}]`.
+fn parse_chain(text: &str) -> Result<Vec<Value>, Failure> {
+    let steps: Vec<Value> = serde_json::from_str(text).map_err(|error| bad("chain=", &error.to_string()))?;
+    if steps.is_empty() || steps.len() > CHAIN_STEPS || !steps.iter().all(Value::is_object) {
+        return Err(bad("chain=", &format!("a chain is a list of 1 to {CHAIN_STEPS} steps")));
+    }
+    Ok(steps)
 }
 
 /// Removes quotes; returns whether there were any, which means an exact match.

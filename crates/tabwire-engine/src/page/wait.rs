@@ -122,6 +122,10 @@ impl Page {
         let held = WaitResult::new(format!("{} is {}", PageText::new(target).as_str(), state.name()));
         let (spec, frame) = match Locator::parse(target)? {
             Locator::Words(spec) => (spec, None),
+            Locator::Chain(steps) => {
+                let (frame, steps) = self.enter_frames(steps, deadline).await?;
+                (json!({"chain": steps}), Some(frame))
+            }
             Locator::Ref(given) => match self.find_ref(given) {
                 Ok(handle) => (json!({"document": handle.document, "key": handle.key}), Some(handle.frame)),
                 // The document is gone, so the element is too.

@@ -56,7 +56,7 @@ impl<'a> InputAction<'a> {
     /// Requests the agent's report, right after the input commands were sent. `expectation` names the input event that
     /// ends the action (`after`) and the expected value (`expected`).
     pub(crate) fn request_report(&self, element: &Element, expectation: Value) -> ResponseFuture<Value> {
-        let argument = element_argument(element, expectation);
+        let argument = element_argument(element, expectation, self.context.settles);
         self.page.session().call(&element.frame, "settle", &argument, self.context.deadline)
     }
 
@@ -71,8 +71,8 @@ impl<'a> InputAction<'a> {
         if target.frame != *self.page.main_frame() || !self.page.is_input_free() {
             return None;
         }
-        let argument =
-            settle_argument(json!({"pair": pair, "enter": text, "expected": text, "debounce": DEBOUNCE}));
+        let expectation = json!({"pair": pair, "enter": text, "expected": text, "debounce": DEBOUNCE});
+        let argument = settle_argument(expectation, self.context.settles);
         Some(self.page.session().call(&target.frame, "settle", &argument, self.context.deadline))
     }
 
@@ -85,7 +85,7 @@ impl<'a> InputAction<'a> {
     ) -> ResponseFuture<Value> {
         let Some(early) = early else { return self.request_report(element, expectation) };
         let (page, frame, deadline) = (self.page.clone(), element.frame.clone(), self.context.deadline);
-        let argument = element_argument(element, expectation);
+        let argument = element_argument(element, expectation, self.context.settles);
         Box::pin(async move {
             let report = early.await?;
             if report.get("unpaired").is_none() {
@@ -113,6 +113,9 @@ impl<'a> InputAction<'a> {
             Err(failure) => return Err(failure),
         };
         let deadline = self.context.deadline;
+        if !self.context.settles {
+            return self.watcher.read_report(&self.page, report, deadline).await;
+        }
         let mut result =
             self.watcher.settle(&self.page, &self.context.browser, Some(report), deadline).await?;
         if self.context.snapshot && result.changes.dialog.is_none() {
@@ -135,12 +138,15 @@ impl<'a> InputAction<'a> {
 
     /// Settles after a change that was made without input.
     pub(crate) async fn settle_page(self) -> Result<SettleResult, Failure> {
+        if !self.context.settles {
+            return Ok(SettleResult { changes: crate::action::result::Changes::default(), matches: None });
+        }
         self.watcher.settle(&self.page, &self.context.browser, None, self.context.deadline).await
     }
 }
 
-fn element_argument(element: &Element, expectation: Value) -> Value {
-    let mut argument = settle_argument(expectation);
+fn element_argument(element: &Element, expectation: Value, settles: bool) -> Value {
+    let mut argument = settle_argument(expectation, settles);
     argument["since"] = json!(element.info.mark);
     argument["key"] = json!(element.key());
     argument

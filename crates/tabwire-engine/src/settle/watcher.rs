@@ -129,6 +129,29 @@ impl LifecycleWatcher {
         Ok(SettleResult { changes, matches })
     }
 
+    /// The result of an action that does not wait for its effects: whether the input arrived, and the element's value.
+    pub(super) async fn read_report(
+        mut self,
+        page: &Page,
+        report: Result<Value, Failure>,
+        deadline: Deadline,
+    ) -> Result<SettleResult, Failure> {
+        let mut changes = Changes::default();
+        match report {
+            Ok(mut value) => {
+                if let Some(report) = value.as_object_mut() {
+                    report.remove("animationsEnd");
+                }
+                self.take_report(value, false, &mut changes, deadline).await?;
+            }
+            // A dialog or a new document is an effect of the input.
+            Err(failure) if matches!(failure.code, ErrorCode::DialogOpen | ErrorCode::TargetGone) => {}
+            Err(failure) => return Err(failure),
+        }
+        changes.dialog.clone_from(&page.state().dialog().borrow());
+        Ok(SettleResult { changes, matches: self.matches })
+    }
+
     async fn take_report(
         &mut self,
         value: Value,
@@ -160,7 +183,7 @@ impl LifecycleWatcher {
     }
 
     async fn request_report(&self, page: &Page, deadline: Deadline) -> Result<Value, Failure> {
-        page.call_in(&self.frame, "settle", &settle_argument(json!({})), deadline).await
+        page.call_in(&self.frame, "settle", &settle_argument(json!({}), true), deadline).await
     }
 
     fn drain_events(&mut self) {
@@ -262,10 +285,11 @@ async fn wait_for_animations(report: &SettleReport, deadline: Deadline) {
 }
 
 /// The argument of the agent function `settle`.
-pub(super) fn settle_argument(expectation: Value) -> Value {
+pub(super) fn settle_argument(expectation: Value, settles: bool) -> Value {
+    let quiet = if settles { QUIET_TIMEOUT } else { Duration::ZERO };
     let mut argument = expectation;
-    argument["quiet"] = json!(u64::try_from(QUIET_TIMEOUT.as_millis()).unwrap_or(u64::MAX));
-    argument["keep"] = json!(true);
+    argument["quiet"] = json!(u64::try_from(quiet.as_millis()).unwrap_or(u64::MAX));
+    argument["keep"] = json!(settles);
     argument
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod approval;
 pub(crate) mod callable;
 pub(crate) mod progress;
 pub(crate) mod rounds;
+mod script;
 mod status;
 
 use std::path::Path;
@@ -59,6 +60,8 @@ impl Connection {
             ToolKind::Status => self.call_status(is_data).await,
             ToolKind::More => self.call_more(&arguments),
             ToolKind::Lease => self.call_lease(arguments, is_data).await,
+            ToolKind::Execute => self.call_execute(arguments).await,
+            ToolKind::Reset => Ok(self.call_reset()),
         }
     }
 

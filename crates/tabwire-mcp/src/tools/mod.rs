@@ -28,6 +28,10 @@ pub(crate) enum ToolKind {
     More,
     /// Leases a tab to this client.
     Lease,
+    /// Runs a script.
+    Execute,
+    /// Forgets the variables of scripts.
+    Reset,
 }
 
 /// A tool with its schema.
@@ -85,7 +89,9 @@ impl OfferedTool {
 /// Every tool, in the order of the registry. Built once, because generating schemas is slow.
 pub fn offered_tools() -> &'static [OfferedTool] {
     static TOOLS: OnceLock<Vec<OfferedTool>> = OnceLock::new();
-    TOOLS.get_or_init(|| ACTIONS.iter().filter_map(of_action).chain([status(), more(), lease()]).collect())
+    TOOLS.get_or_init(|| {
+        ACTIONS.iter().filter_map(of_action).chain([status(), more(), lease(), execute(), reset()]).collect()
+    })
 }
 
 fn of_action(action: &'static Definition) -> Option<OfferedTool> {
@@ -149,6 +155,34 @@ fn lease() -> OfferedTool {
     }
 }
 
+/// The description of `execute`: the only text about scripts that every conversation pays for.
+const EXECUTE: &str = "Run JavaScript or TypeScript with a Playwright-like API: `page`, `context`, `expect`, \
+`snapshot()`, `console`, `state` (kept between calls), `tabwire.<action>({...})`. Top-level await; the last expression is \
+the result. One call can do many steps: loop, filter, print only what you need. Locators as in Playwright (getByRole, \
+getByText, locator('css'), locator('aria-ref=e12')). No files, network or imports of its own. `help()` lists more.";
+
+fn execute() -> OfferedTool {
+    let mut properties = Map::new();
+    properties.insert("code".to_owned(), json!({"type": "string"}));
+    properties
+        .insert("timeout_ms".to_owned(), json!({"type": "integer", "description": "30000 if left out"}));
+    let tool = Tool::new("execute", EXECUTE, object(properties, vec![json!("code")]))
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(true));
+    let plan = ArgumentPlan {
+        passed: vec!["code".to_owned()],
+        common: vec!["timeout_ms"],
+        ..ArgumentPlan::default()
+    };
+    OfferedTool { group: ToolGroup::Execute, ..own("execute", ToolKind::Execute, plan, tool) }
+}
+
+fn reset() -> OfferedTool {
+    let words = "Forget variables and state of `execute`; tabs stay";
+    let tool = Tool::new("reset", words, object(Map::new(), Vec::new()))
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).open_world(false));
+    OfferedTool { group: ToolGroup::Execute, ..own("reset", ToolKind::Reset, ArgumentPlan::default(), tool) }
+}
+
 fn own(name: &'static str, kind: ToolKind, plan: ArgumentPlan, tool: Tool) -> OfferedTool {
     let output = json!({"type": "object"}).as_object().cloned().unwrap_or_default();
     let (group, result) = (ToolGroup::Default, ToolResult::Text);
@@ -182,6 +216,14 @@ mod tests {
         let tools: Vec<Value> = usual.tools().iter().map(|tool| tool.json()).collect();
         let bytes = json!({"tools": tools}).to_string().len();
         assert!(bytes <= LIST_TOKENS * 4, "{bytes} bytes are {} tokens", bytes.div_ceil(4));
+    }
+
+    #[test]
+    fn code_mode_costs_at_most_350_tokens() {
+        let chosen = ToolSet::choose(&["-all".to_owned(), "execute".to_owned()]).expect("known words");
+        assert_eq!(chosen.tools().iter().map(|tool| tool.name).collect::<Vec<_>>(), ["execute", "reset"]);
+        let tokens: usize = chosen.tools().iter().map(|tool| tool.tokens()).sum();
+        assert!(tokens <= 350, "{tokens} tokens");
     }
 
     #[test]

@@ -339,7 +339,7 @@ async fn every_action_is_a_tool_and_takes_one_element_argument() {
         McpOpening { tools: vec!["all".to_owned()], answers: ResultForm::Text, ..McpOpening::default() };
     let (client, _serving) = start_with(&backend, opening).await;
     let tools = client.list_all_tools().await.expect("tools");
-    let own = ["status", "more", "tab_lease"];
+    let own = ["status", "more", "tab_lease", "execute", "reset"];
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
     assert_eq!(names.len(), ACTIONS.len() + own.len());
     for action in ACTIONS {

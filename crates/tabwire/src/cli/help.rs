@@ -84,8 +84,19 @@ const GROUPS: &[Group] = &[
     },
     Group {
         heading: "Debugging and emulation",
-        main: &["eval"],
-        more: &["console", "errors", "vitals", "trace", "capture", "record", "emulate", "init-script"],
+        main: &["eval", "execute"],
+        more: &[
+            "run",
+            "reset",
+            "console",
+            "errors",
+            "vitals",
+            "trace",
+            "capture",
+            "record",
+            "emulate",
+            "init-script",
+        ],
         effect: None,
     },
     Group {

@@ -11,11 +11,13 @@ pub(crate) mod extension_command;
 pub(crate) mod help;
 pub(crate) mod invocation;
 pub(crate) mod policy_command;
+pub(crate) mod script_command;
 pub(crate) mod session_command;
 pub(crate) mod session_flags;
 
 use crate::cli::extension_command::ExtensionCommand;
 use crate::cli::policy_command::{AllowOptions, ApprovalsCommand, GrantsCommand, PolicyCommand};
+use crate::cli::script_command::{EXECUTE_HELP, ExecuteFlags, RunFlags};
 use crate::cli::session_command::{ContextCommand, SessionCommand, TabCommand};
 use crate::cli::session_flags::{SessionFlags, ViewFlags};
 
@@ -150,6 +152,18 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: SessionFlags,
     },
+    /// Run JavaScript or TypeScript against the session's browser, with a Playwright-like API.
+    ///
+    /// The last expression is the result. Variables and `state` stay until `tabwire reset`. The script runs in a
+    /// sandbox, without files and network of its own; the policy judges each of its calls.
+    #[command(after_help = EXECUTE_HELP)]
+    Execute(Box<ExecuteFlags>),
+    /// Run a script from a file, with the files that it imports.
+    ///
+    /// The file is JavaScript or TypeScript and can import `playwright` and `@playwright/test`, which are built in.
+    Run(Box<RunFlags>),
+    /// Forget variables and `state` of `execute`; tabs stay.
+    Reset,
     /// Start, stop, list and rename sessions.
     Session {
         #[command(subcommand)]

@@ -93,6 +93,7 @@ pub(super) fn daemon_config(
         port: configuration.port(Key::Port).map_or(DEFAULT_PORT, |set| set.value),
         self_exe: std::env::current_exe().map_err(no_start)?,
         keep_arguments: vec!["keep".to_owned()],
+        script_arguments: vec!["script-child".to_owned()],
         browser: configuration.text(Key::Browser).map(|set| set.value.to_owned()),
         path_env: environment.path.clone(),
         home: environment.home.clone(),

@@ -16,6 +16,7 @@ pub(crate) mod mcp;
 mod passphrase;
 mod policy;
 mod profile;
+mod script;
 mod session;
 pub(crate) mod skill;
 mod status;
@@ -180,6 +181,9 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Batch { file, bail, options } => {
             return batch::run(context, file, bail, &options.into_options()?);
         }
+        Command::Execute(flags) => return script::execute(context, *flags),
+        Command::Run(flags) => return script::run(context, *flags),
+        Command::Reset => script::reset(context),
         Command::Session { command } => session::run(context, command),
         Command::Context { command } => session::context::run(context, command),
         Command::Tab { command } => tab::run(context, &command),
@@ -216,10 +220,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         }
         Command::Log(flags) => log::run(context, None, flags),
         Command::UpgradeCheck { online, url } => upgrade_check::run(context, online, url.as_deref()),
-        Command::Skill => {
-            skill::run(*context.printer);
-            Ok(())
-        }
+        Command::Skill => skill::run(*context.printer),
         Command::InstallSkill { tools, project, user: _, print, uninstall } => {
             skill::install::run(context, &install_options(tools, project, print, uninstall))
         }

@@ -122,6 +122,11 @@ impl Printer {
         eprintln!("{RED}warning:{RED:#} {}", escape_stderr(text));
     }
 
+    /// Prints a line of a script's console to stderr.
+    pub(crate) fn console_error(self, text: &str) {
+        eprintln!("{}", escape_stderr(text));
+    }
+
     /// Prints the current step to stderr.
     pub(crate) fn progress(self, text: &str) {
         if self.shows_progress() {

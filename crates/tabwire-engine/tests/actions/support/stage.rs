@@ -80,6 +80,7 @@ impl Stage {
             tab,
             deadline: Deadline::after(timeout),
             snapshot: false,
+            settles: true,
             wants_text: false,
             is_filtered: true,
             has_timeout: true,

@@ -6,6 +6,7 @@ pub(super) mod install;
 use std::fmt::Write;
 
 use serde_json::json;
+use tabwire_api::Failure;
 use tabwire_api::VERSION;
 use tabwire_engine::{ACTIONS, Effect};
 
@@ -83,9 +84,10 @@ pub fn skill_text() -> String {
     text
 }
 
-pub(super) fn run(printer: Printer) {
+pub(super) fn run(printer: Printer) -> Result<(), Failure> {
     let text = skill_text();
     printer.result(&json!({"version": VERSION, "text": text}), || text.trim_end().to_owned());
+    Ok(())
 }
 
 #[cfg(test)]

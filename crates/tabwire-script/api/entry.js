@@ -1,0 +1,64 @@
+// What the loop of the process calls: the begin and end of a run, results of calls, timers.
+
+/** Names that scripts see in every run, besides those of the language. */
+for (const [name, value] of entries(webGlobals)) {
+  defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+}
+globalThis.state = {};
+defineProperty(globalThis, "__tabwire_modules", { value: freeze(builtInModules), enumerable: false });
+
+/** `tabwire.click({target: "e3"})`: every action, with its own parameters. */
+const tabwire = {};
+
+function offerActions(names) {
+  for (const name of names) {
+    if (name in tabwire) continue;
+    tabwire[name] = (params = {}, options = {}) => callAction(name, params, { title: `tabwire.${name}`, settles: true, ...options }).then(({ result }) => result);
+  }
+}
+
+const entry = {
+  begin({ args, state, tab, tabs: list, actions }) {
+    assign(run, { isActive: true, refusal: null, calls: 0, tab });
+    consoleIndent = "";
+    offerActions(actions);
+    if (Array.isArray(list)) updateTabs(list);
+    if (state !== null) globalThis.state = reviveState(state);
+    offerGlobals({ tabwire, args, ...scriptGlobals() });
+  },
+  /** Ends the run: no timers, no calls; returns the part of `state` that is JSON. */
+  end() {
+    run.isActive = false;
+    timers.clear();
+    rejectCalls("The run has ended.");
+    try {
+      return stringify(globalThis.state, stateReplacer) ?? null;
+    } catch {
+      return null;
+    }
+  },
+  cancel(reason) {
+    run.refusal = reason;
+    timers.clear();
+    rejectCalls(reason);
+  },
+  settle: settleCall,
+  settleTooLarge: (id, message) => settleCall(id, null, { code: "INTERNAL", message }),
+  event: (name, data) => dispatchEvent(name, data),
+  nextTimer,
+  fireTimers,
+  /** The tests of the file that wait to run, or null. */
+  takeTests() {
+    const taken = pendingTests;
+    pendingTests = null;
+    return taken;
+  },
+  describe: describeResult,
+  describeError,
+};
+
+function offerGlobals(values) {
+  for (const [name, value] of entries(values)) {
+    defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+  }
+}

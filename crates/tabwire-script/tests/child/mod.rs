@@ -1,0 +1,6 @@
+//! The process of a script: language, limits, sandbox.
+
+mod language;
+mod limits;
+mod process;
+mod sandbox;

@@ -1,0 +1,3 @@
+//! Tests of the process of a script: real processes, driven by messages.
+
+mod child;

@@ -1,0 +1,35 @@
+//! Scripts through the real program: `execute`, `run`, `reset` and the MCP tools.
+
+mod api;
+mod assertions;
+mod command_line;
+mod limits;
+mod mcp;
+mod policy;
+
+use crate::support::world::World;
+
+/// A page with controls, a list, a frame, a dialog and a late element.
+pub(super) const PAGE: &str = r#"<!doctype html><title>Shop</title><h1>Items</h1>
+<ul><li class="item">Apple <button onclick="this.textContent='Bought'">Buy</button></li>
+<li class="item">Pear <button>Buy</button></li></ul>
+<label>Name <input id="name" placeholder="Your name"></label>
+<label><input type="checkbox" id="agree"> Agree</label>
+<select id="size"><option value="s">Small</option><option value="l">Large</option></select>
+<iframe srcdoc="<button onclick='this.textContent=1+1'>Inside</button>"></iframe>
+<p id="gone" hidden>Hidden</p><a href="/next" data-testid="next" title="Go on">Next</a><img alt="A cat">
+<button id="ask" onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Ask</button>
+<button id="open" onclick="window.open('about:blank')">Open</button><div id="late"></div>
+<input id="secret" type="password" value="hunter2">
+<script>setTimeout(() => { late.innerHTML = '<b>Late</b>' }, 200)</script>"#;
+
+/// Runs code in the default session, and returns what is printed.
+pub(super) fn execute(world: &World, code: &str) -> String {
+    world.run(&["execute", code]).succeeded().text().to_owned()
+}
+
+/// Code that shows the page first.
+pub(super) fn on_page(code: &str) -> String {
+    let html = serde_json::to_string(PAGE).expect("a text");
+    format!("await page.goto('data:text/html,' + encodeURIComponent({html}));\n{code}")
+}

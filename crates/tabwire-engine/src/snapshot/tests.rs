@@ -340,7 +340,7 @@ fn portion(nodes: &Value, above: usize, next: Option<u32>) -> Value {
 
 #[test]
 fn a_search_shows_matches_with_their_ancestors() {
-    let mut search = Search::new(Pattern::text("ann").expect("valid"));
+    let mut search = Search::new(Pattern::text("ann").expect("valid"), 100);
     let frame = FrameId::new("main");
     let first = json!([
         [0, "main", "", 1],
@@ -371,7 +371,7 @@ fn a_search_shows_matches_with_their_ancestors() {
     let mut refs = RefTable::default();
     assert_eq!(inside(&search.to_text(&mut refs)), expected.trim_start());
     assert_eq!(search.to_json(&mut refs)["matches"], json!(2));
-    let mut none = Search::new(Pattern::regex("^link").expect("valid"));
+    let mut none = Search::new(Pattern::regex("^link").expect("valid"), 100);
     assert_eq!(none.take(&frame, &portion(&json!([[0, "button", "link", 1]]), 0, None)), Ok(None));
     assert_eq!(inside(&none.to_text(&mut refs)), "(nothing matches)");
 }
@@ -468,7 +468,7 @@ proptest! {
 
     #[test]
     fn any_search_result_stays_within_its_lines(texts in proptest::collection::vec(hostile(), 3)) {
-        let mut search = Search::new(Pattern::regex(".").expect("valid"));
+        let mut search = Search::new(Pattern::regex(".").expect("valid"), 100);
         let nodes = json!([[0, "button", texts[0], 1], [0, "text", texts[1], 0], [0, "link", texts[2], 2, {"target": texts[2]}]]);
         prop_assert_eq!(search.take(&FrameId::new("main"), &portion(&nodes, 0, None)), Ok(None));
         let text = search.to_text(&mut RefTable::default());

@@ -62,7 +62,7 @@ impl Stage {
             match output {
                 Output::ToHub(frame) => self.received.push(serde_json::from_slice(&frame).expect("a frame")),
                 Output::ToExtension(text) => {
-                    self.pending.push(serde_json::from_str(&text).expect("a message"))
+                    self.pending.push(serde_json::from_str(&text).expect("a message"));
                 }
             }
         }

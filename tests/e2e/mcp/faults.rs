@@ -132,7 +132,7 @@ fn f22_a_named_session_continues_under_the_next_daemon() {
     client.text("eval", json!({"expression": "window.kept = 'still here'"}));
     kill_daemon(&world);
     let output = client.text("eval", json!({"expression": "window.kept"}));
-    assert!(output.contains("still here") && output.contains("refs are new"), "{output}");
+    assert!(output.contains("still here") && output.contains("new refs"), "{output}");
     assert_eq!(world.json(&["--session", "mine", "tabs"])["result"]["tabs"][0]["tab"], users.as_str());
     // A client that disconnects while no daemon runs starts none.
     kill_daemon(&world);

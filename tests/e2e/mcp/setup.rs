@@ -81,7 +81,7 @@ fn unknown_settings_are_kept_and_mcp_doctor_acts_as_a_client() {
     // Without a browser no tool that needs a page works.
     let blind = World::new().with("TABWIRE_BROWSER", "/nowhere/chrome");
     let failed = blind.run(&["--json", "mcp", "doctor"]);
-    assert_eq!(failed.failure(), ("BROWSER_NOT_FOUND".to_owned(), 1), "{failed:?}");
+    assert_eq!(failed.failure(), ("NO_BACKEND".to_owned(), 1), "{failed:?}");
     fs::write(&codex, "[mcp_servers.tabwire]\ncommand = \"/nowhere/tabwire\"\nargs = [\"mcp\"]\n")
         .expect("written");
     let broken = world.run(&["--json", "mcp", "doctor", "--client", "codex"]);

@@ -67,8 +67,8 @@ impl OfferedTool {
         }
         let mut output = Arc::clone(&self.output);
         if form == ResultForm::Auto {
-            // A truncated result does not match the schema.
-            Arc::make_mut(&mut output).remove("required");
+            // A truncated result has other members, and a model pays for each name.
+            Arc::make_mut(&mut output).retain(|name, _| name == "type");
         }
         tool.with_raw_output_schema(output)
     }
@@ -101,7 +101,9 @@ fn of_action(action: &'static Definition) -> Option<OfferedTool> {
         let described = (action.parameters)();
         first_sentence(described.get("description").and_then(Value::as_str).unwrap_or_default())
     });
-    let tool = Tool::new(action.name, description, schema).with_annotations(annotations(action, options));
+    let tool = Tool::new(action.name, description, schema);
+    let annotations = annotations(action, options);
+    let tool = if annotations == ToolAnnotations::new() { tool } else { tool.with_annotations(annotations) };
     let result = options.result.unwrap_or(match action.effect {
         Effect::Read | Effect::Eval => ToolResult::Data,
         _ => ToolResult::Text,
@@ -195,11 +197,10 @@ fn annotations(action: &Definition, options: &ToolOptions) -> ToolAnnotations {
     let hints = match action.effect {
         Effect::Read if action.tab == TabUse::Lists => hints.read_only(true).open_world(false),
         Effect::Read => hints.read_only(true),
-        // `destructiveHint` is true unless it is given: leaving it out saves tokens.
-        Effect::Navigate | Effect::Session if action.tab == TabUse::Closes => hints.read_only(false),
-        Effect::Navigate | Effect::Session => hints.read_only(false).destructive(false),
-        Effect::Act | Effect::Eval => hints.read_only(false),
-        Effect::Files => hints.read_only(false).destructive(false),
+        // The protocol's defaults, not read-only and destructive, are left out: they cost tokens.
+        Effect::Navigate | Effect::Session if action.tab == TabUse::Closes => hints,
+        Effect::Navigate | Effect::Session | Effect::Files => hints.destructive(false),
+        Effect::Act | Effect::Eval => hints,
     };
     if options.is_idempotent { hints.idempotent(true) } else { hints }
 }
@@ -257,7 +258,8 @@ mod tests {
             let tool = offered.json();
             let name = offered.name;
             assert_eq!(tool["inputSchema"]["additionalProperties"], json!(false), "{name}");
-            assert!(tool["annotations"]["readOnlyHint"].is_boolean(), "{name}");
+            let is_read = matches!(offered.kind, ToolKind::Action(action) if action.effect == Effect::Read);
+            assert!(!is_read || tool["annotations"]["readOnlyHint"] == true, "{name}");
             assert!(tool["description"].as_str().is_some_and(|words| words.len() > 10), "{name}");
             let listed: Vec<&String> =
                 tool["inputSchema"]["properties"].as_object().into_iter().flat_map(Map::keys).collect();

@@ -34,6 +34,7 @@ use serde_json::json;
 use tabwire_api::{ClientName, Failure, ProjectKey, SessionKey, SessionName};
 
 pub(crate) use self::auth::SaveOptions;
+use self::doctor::DoctorOptions;
 use self::policy::approvals;
 use self::session::{connect, tab};
 use self::skill::install::{InstallOptions, SkillOperation};
@@ -197,13 +198,8 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             cdp_url::run(context, http, share_all, options.into_options()?, restart)
         }
         Command::Mcp(flags) => return mcp::run(context, *flags),
-        Command::Chrome { arguments } => {
-            let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();
-            return Ok(chrome(&arguments));
-        }
-        Command::Doctor { fix, launch } => {
-            return doctor::run(context, doctor::DoctorOptions { fix, launch });
-        }
+        Command::Chrome { arguments } => return Ok(run_shim(arguments)),
+        Command::Doctor { fix, launch } => return doctor::run(context, DoctorOptions { fix, launch }),
         Command::Demo { yes } => demo::run(context, yes),
         Command::Daemon { command } => daemon::run(context, &command),
         Command::Auth { command } => auth::run(context, command),
@@ -231,6 +227,11 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         }
     };
     done.map(|()| ExitCode::SUCCESS)
+}
+
+fn run_shim(arguments: Vec<String>) -> ExitCode {
+    let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();
+    chrome(&arguments)
 }
 
 fn install_options(tools: Vec<SkillTool>, project: bool, print: bool, uninstall: bool) -> InstallOptions {

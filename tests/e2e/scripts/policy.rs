@@ -35,6 +35,17 @@ fn a_script_of_a_guarded_client_does_only_what_is_allowed() {
 }
 
 #[test]
+fn urls_of_tabs_that_may_not_be_read_are_hidden_from_scripts() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.open(&[&site.url("b", "/plain?token=canary")]);
+    let script = ["execute", "context.pages().map((page) => page.url()).join()"];
+    let seen = world.run(&script).succeeded().text().to_owned();
+    assert!(seen.contains("canary"), "an open session shows them: {seen}");
+    let guarded = world.run(&[&script[..], &["--policy", "guarded"]].concat()).succeeded().text().to_owned();
+    assert!(guarded.contains("b.localhost") && !guarded.contains("canary"), "{guarded}");
+}
+
+#[test]
 fn session_actions_are_not_for_scripts() {
     let world = World::new();
     let code = "[typeof tabwire.session_stop, typeof tabwire.close, typeof tabwire.open].join()";

@@ -165,7 +165,7 @@ impl Daemon {
         let choice =
             TabChoice::make(&session, &live, &request, definition.named_tab(params.as_value())).await?;
         let needs = definition.needs(params.as_value())?;
-        let policy_check = self.policy_check(&live, &session, &request, (definition, needs), entry);
+        let policy_check = self.policy_check(&live, &session, &request, (definition, needs), entry.caller());
         entry.place(&live.engine, choice.tab);
         let tab = policy_check.before(&live.engine, choice.tab, params.as_value(), entry).await?;
         // The timeout starts here: the start of a browser and the user's decision do not count.
@@ -221,13 +221,13 @@ impl Daemon {
     }
 
     /// The policy check of an action, with the stricter of the session's profile and the request's.
-    fn policy_check(
+    pub(crate) fn policy_check(
         &self,
         live: &LiveSession,
         session: &Session,
         request: &ActionRequest,
         (action, needs): (&'static Definition, Needs),
-        entry: &AuditEntry,
+        caller: Caller,
     ) -> PolicyCheck {
         self.policy.refresh();
         let requested = request.options.policy.or(request.defaults.policy).unwrap_or_default();
@@ -235,7 +235,7 @@ impl Daemon {
             policy: Arc::clone(&self.policy),
             hub: live.browser.hub.clone(),
             approvals: Arc::clone(&self.approvals),
-            caller: entry.caller(),
+            caller,
             late_decisions: Arc::default(),
             client: request.client.clone(),
             call: request.call,
@@ -322,7 +322,7 @@ impl Daemon {
         };
         let destination = json!({"url": url});
         let needs = definition.needs(&destination)?;
-        let policy_check = self.policy_check(&live, &session, &request, (definition, needs), entry);
+        let policy_check = self.policy_check(&live, &session, &request, (definition, needs), entry.caller());
         policy_check.before(&live.engine, choice.tab, &destination, entry).await?;
         let context = self.context(&live, choice.tab, deadline, files, &request, &policy_check);
         let recorder = CaptureRecorder::begin(&context, definition.name, &request.params).await;

@@ -273,6 +273,20 @@ impl PolicyCheck {
         with_sources(place.urls.iter().map(read).collect(), &sources)
     }
 
+    /// The site of a tab that may not be read, which replaces its URL in lists; `None` if it may be read.
+    pub(crate) async fn label_if_hidden(
+        &self,
+        rulebook: &Policy,
+        browser: &Browser,
+        tab: Option<TabId>,
+    ) -> Option<String> {
+        let place = tab.and_then(|tab| browser.find_location(Some(tab)));
+        let addresses = self.addresses_of(place.as_ref()).await;
+        let may_read = |address: &PageUrl| self.decide(rulebook, address, Capability::Read).is_allowed();
+        let is_readable = !addresses.is_empty() && addresses.iter().all(may_read);
+        (!is_readable).then(|| addresses.first().map(PageUrl::label).unwrap_or_default())
+    }
+
     /// A list of tabs. Those that may not be read lose title and path.
     pub(crate) async fn redact_tabs(&self, browser: &Browser, mut output: ActionOutput) -> ActionOutput {
         let rulebook = self.policy.rulebook();
@@ -284,13 +298,9 @@ impl PolicyCheck {
         for tab in listed {
             let id = tab.get("tab").and_then(Value::as_str).unwrap_or_default().to_owned();
             let known = tabs.iter().find(|known| known.tab.to_string() == id);
-            let places = known.and_then(|known| browser.find_location(Some(known.tab)));
-            let addresses = self.addresses_of(places.as_ref()).await;
-            let may = |address: &PageUrl| self.decide(&rulebook, address, Capability::Read).is_allowed();
-            let is_open = !addresses.is_empty() && addresses.iter().all(may);
-            if let Some(members) = tab.as_object_mut().filter(|_| !is_open) {
+            let label = self.label_if_hidden(&rulebook, browser, known.map(|known| known.tab)).await;
+            if let (Some(label), Some(members)) = (label, tab.as_object_mut()) {
                 members.insert("title".to_owned(), Value::from(WITHHELD));
-                let label = addresses.first().map(PageUrl::label).unwrap_or_default();
                 members.insert("url".to_owned(), Value::from(label));
             }
             let text = |name: &str| tab.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -98,7 +98,7 @@ impl Daemon {
             modules: request.modules,
             state: if is_new { slot.state() } else { None },
             tab: request_of_run.template.tab.map(|tab| tab.to_string()),
-            tabs: json!(request_of_run.tabs()),
+            tabs: json!(request_of_run.tabs().await),
             actions: tabwire_engine::ACTIONS.iter().map(|action| action.name.to_owned()).collect(),
         };
         let end = run::run(process, run, request_of_run).await;

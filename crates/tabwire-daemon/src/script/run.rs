@@ -13,6 +13,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use tabwire_api::api::{ActionRequest, ActionResponse, ExecuteLine};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_engine::{ACTIONS, SCRIPT_ACTIONS};
+use tabwire_policy::Needs;
 use tabwire_script::limits::{CALLS, CALLS_AT_ONCE, CANCEL_GRACE, CONSOLE_BYTES, LINE_BYTES};
 use tabwire_script::message::{Call, Cancel, Done, FromChild, Response, Run, ToChild};
 use tokio::sync::mpsc;
@@ -209,25 +210,31 @@ pub(crate) struct TabLine {
 }
 
 impl RunRequest<'_> {
-    /// The session's tabs now. The same list as the action `tabs_list` shows.
-    pub(crate) fn tabs(&self) -> Vec<TabLine> {
-        let session = self.daemon.sessions.find(&self.template.key());
-        let live = session.as_ref().and_then(|session| session.peek_live().ok().flatten());
-        let chosen =
-            self.template.client.as_ref().and_then(|client| session.as_ref()?.leases.find_tab(client));
-        let tabs = live.map(|live| live.engine.list_tabs()).unwrap_or_default();
-        let lines = tabs.into_iter().map(|info| TabLine {
-            tab: info.tab.to_string(),
-            url: info.url,
-            opener: info.opener.map(|opener| opener.to_string()),
-            current: chosen.map_or(info.current, |chosen| chosen == info.tab),
-        });
-        lines.collect()
+    /// The session's tabs now. As in `tabs_list`, a tab that the client may not read shows its site only.
+    pub(crate) async fn tabs(&self) -> Vec<TabLine> {
+        let Some(session) = self.daemon.sessions.find(&self.template.key()) else { return Vec::new() };
+        let Some(live) = session.peek_live().ok().flatten() else { return Vec::new() };
+        let Some(list) = ACTIONS.iter().find(|action| action.name == "tabs_list") else { return Vec::new() };
+        let chosen = self.template.client.as_ref().and_then(|client| session.leases.find_tab(client));
+        let action = (list, Needs::tab_list());
+        let check = self.daemon.policy_check(&live, &session, &self.template, action, self.caller.clone());
+        let rulebook = check.policy.rulebook();
+        let mut lines = Vec::new();
+        for info in live.engine.list_tabs() {
+            let label = check.label_if_hidden(&rulebook, &live.engine, Some(info.tab)).await;
+            lines.push(TabLine {
+                tab: info.tab.to_string(),
+                url: label.unwrap_or(info.url),
+                opener: info.opener.map(|opener| opener.to_string()),
+                current: chosen.map_or(info.current, |chosen| chosen == info.tab),
+            });
+        }
+        lines
     }
 
     /// The session's tabs, if they changed since the last call of this function.
-    fn changed_tabs(&self) -> Option<Vec<TabLine>> {
-        let tabs = self.tabs();
+    async fn changed_tabs(&self) -> Option<Vec<TabLine>> {
+        let tabs = self.tabs().await;
         let mut known = self.known_tabs.lock().unwrap_or_else(PoisonError::into_inner);
         if *known == tabs {
             return None;
@@ -265,7 +272,7 @@ async fn act(request: &RunRequest<'_>, call: Call) -> Result<CallResult, Failure
     if let Some(path) = result.get("path").and_then(Value::as_str).filter(|_| call.action == "screenshot") {
         request.images().insert(path.to_owned());
     }
-    let tabs = request.changed_tabs();
+    let tabs = request.changed_tabs().await;
     Ok(CallResult { result, tab: tab.map(|tab| tab.to_string()), tabs })
 }
 

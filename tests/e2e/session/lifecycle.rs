@@ -109,15 +109,6 @@ fn differing_options_are_named_and_restart_applies_them() {
 }
 
 #[test]
-fn without_a_window_pages_are_1280_by_720() {
-    let world = World::new();
-    world.open(&["data:text/html,<title>usual</title>"]);
-    assert_eq!(world.eval("`${innerWidth}x${innerHeight}`"), "1280x720");
-    world.run(&["tab-new", "about:blank"]).succeeded();
-    assert_eq!(world.eval("`${innerWidth}x${innerHeight}`"), "1280x720");
-}
-
-#[test]
 fn pages_see_the_sessions_viewport() {
     let world = World::new();
     world.open(&["--viewport", "412x900", "data:text/html,<title>small</title>"]);

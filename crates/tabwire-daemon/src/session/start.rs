@@ -23,9 +23,6 @@ use crate::session::live::LiveSession;
 use crate::session::record::{RunningRecord, SavedTab, SessionRecord};
 use crate::session::{ReadySession, Session, gone, recovery};
 
-/// The viewport of pages in a launched browser without a window. Without it Chromium shows 780 by 493 pixels.
-const DEFAULT_VIEWPORT: (u16, u16) = (1280, 720);
-
 /// The previous browser of a session.
 #[derive(Default)]
 struct PreviousBrowser {
@@ -228,8 +225,7 @@ impl Session {
         let keeps = browser.ownership.may_close() || browser.upstream == UpstreamKind::Extension;
         let files = keeps.then(|| Arc::new(RequestFiles::own(&self.files)) as Arc<dyn Files>);
         let engine = Browser::start(ours.0, ours.1, tab_ids, files, &self.tasks).await?;
-        let is_windowless = browser.ownership.may_close() && !options.is_headed() && options.window.is_none();
-        engine.set_viewport(options.viewport.or(is_windowless.then_some(DEFAULT_VIEWPORT)));
+        engine.set_viewport(options.viewport);
         engine.set_frame_policy(self.policy.frame_policy(options.policy(), &self.key));
         engine.set_download_rule(self.policy.download_rule(options.policy(), &self.key));
         if options.policy() == PolicyProfile::Guarded && browser.ownership.may_close() {

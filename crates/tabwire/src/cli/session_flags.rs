@@ -74,7 +74,7 @@ pub(crate) struct SessionFlags {
 /// Further options of commands that start a session; `emulate` has an option of the same name for one tab.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ViewFlags {
-    /// Viewport size of pages, independent of the window (default without a window: 1280x720).
+    /// Viewport size of pages, independent of the window: 1280x720.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     viewport: Option<(u16, u16)>,
 }

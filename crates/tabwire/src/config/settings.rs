@@ -97,7 +97,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         name: "viewport",
         kind: Kind::Size,
         default: None,
-        meaning: "Viewport size of pages, independent of the window. Default without a window and a window size: `1280x720`.",
+        meaning: "Viewport size of pages, independent of the window, e.g. `1280x720`.",
         variable: Some("TABWIRE_VIEWPORT"),
         flag: Some("--viewport"),
         project: ProjectRule::May,

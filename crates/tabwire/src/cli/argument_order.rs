@@ -33,6 +33,12 @@ pub(super) fn options_first(command: &Command, name: &str, arguments: &[OsString
     Some(before.iter().cloned().chain(options).chain(separator).chain(values).collect())
 }
 
+/// The command for a line of [`options_first`], whose values follow `--`: a word with a hyphen before it is an option.
+pub(super) fn with_plain_values(command: Command, name: &str) -> Command {
+    let plain = |value: Arg| if value.is_positional() { value.allow_hyphen_values(false) } else { value };
+    command.mut_subcommand(name, |action| action.mut_args(plain))
+}
+
 fn is_hyphenated(word: &OsStr) -> bool {
     let bytes = word.as_encoded_bytes();
     bytes.len() > 1 && bytes.starts_with(b"-")

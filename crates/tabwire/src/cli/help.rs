@@ -85,24 +85,13 @@ const GROUPS: &[Group] = &[
     Group {
         heading: "Debugging and emulation",
         main: &["eval", "execute"],
-        more: &[
-            "run",
-            "reset",
-            "console",
-            "errors",
-            "vitals",
-            "trace",
-            "capture",
-            "record",
-            "emulate",
-            "init-script",
-        ],
+        more: &["run", "console", "errors", "vitals", "trace", "capture", "record", "emulate", "init-script"],
         effect: None,
     },
     Group {
         heading: "Sessions",
         main: &["session"],
-        more: &["status", "connect", "disconnect", "context", "tab", "batch", "profile"],
+        more: &["status", "connect", "disconnect", "context", "tab", "batch", "profile", "reset"],
         effect: None,
     },
     Group {
@@ -113,8 +102,8 @@ const GROUPS: &[Group] = &[
     },
     Group {
         heading: "Other clients",
-        main: &["mcp", "cdp-url", "chrome"],
-        more: &["extension", "skill", "install-skill"],
+        main: &["mcp", "cdp-url"],
+        more: &["chrome", "extension", "skill", "install-skill"],
         effect: None,
     },
     Group {

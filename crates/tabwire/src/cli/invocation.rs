@@ -9,7 +9,7 @@ use serde_json::Value;
 use tabwire_api::TabId;
 use tabwire_engine::{ACTIONS, Definition, Effect, find_page_action};
 
-use crate::cli::argument_order::options_first;
+use crate::cli::argument_order::{options_first, with_plain_values};
 use crate::cli::help::{with_full_help, with_short_help};
 use crate::cli::session_command::SessionCommand;
 use crate::cli::session_flags::SessionFlags;
@@ -277,8 +277,12 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
         Topic::Sessions => only_sessions(),
         Topic::Other => own_commands(),
     };
-    let reordered = topic.find_name(arguments).and_then(|name| options_first(&definition, name, arguments));
-    let line = reordered.as_deref().unwrap_or(arguments);
+    let name = topic.find_name(arguments);
+    let reordered = name.and_then(|name| options_first(&definition, name, arguments));
+    let (definition, line) = match (&reordered, name) {
+        (Some(line), Some(name)) => (with_plain_values(definition, name), line.as_slice()),
+        _ => (definition, arguments),
+    };
     let matches = match definition.try_get_matches_from(line) {
         Ok(matches) => matches,
         Err(error) if topic.is_final(&error) => return Err(error),

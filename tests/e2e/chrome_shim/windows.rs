@@ -186,7 +186,7 @@ fn windows_errors_are_reported_and_nothing_hangs() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("bound").port();
     refused(&[&format!("--tabwire-remote-debugging-port={port}")], "is taken");
-    refused(&["--disable-web-security"], "--disable-web-security");
+    refused(&["--renderer-cmd-prefix=calc"], "--renderer-cmd-prefix");
     // The user's everyday profile, and a system that is not WSL.
     let everyday =
         world.run(&["chrome", "--remote-debugging-port=0", r"--user-data-dir=C:\Google\Chrome\User Data"]);

@@ -183,7 +183,7 @@ fn check_sites(world: &World, browser: &Chromium, site: &FixtureSite) {
     let host = elsewhere.split(['/', ':']).nth(3).expect("a host").to_owned();
     let mut options = ExtensionView::options(browser);
     options.shows("Connected to Tabwire");
-    options.shows("the extension does not run in them");
+    options.shows("does not run in private windows");
     options.type_into("#blocked", &host);
     options.press("Save blocked sites");
     options.shows("Saved 1.");

@@ -36,6 +36,10 @@ pub(super) fn options_first(command: &Command, name: &str, arguments: &[OsString
 /// The command for a line of [`options_first`], whose values follow `--`: a word with a hyphen before it is an option.
 pub(super) fn with_plain_values(command: Command, name: &str) -> Command {
     let plain = |value: Arg| if value.is_positional() { value.allow_hyphen_values(false) } else { value };
+    // `mut_subcommand` knows no aliases.
+    let Some(name) = command.find_subcommand(name).map(|action| action.get_name().to_owned()) else {
+        return command;
+    };
     command.mut_subcommand(name, |action| action.mut_args(plain))
 }
 

@@ -171,7 +171,12 @@ fn every_text_parameter_has_a_class_that_its_needs_respect() {
         };
         let with = |variant: &Value| {
             let mut variant = variant.clone();
-            variant[name] = if class == "tab" { json!("pipe:0:1") } else { value_for(property, definitions) };
+            variant[name] = match (class, action.name, name) {
+                ("tab", ..) => json!("pipe:0:1"),
+                // Only two numbers are read.
+                (_, "scroll", "by") => json!("0,600"),
+                _ => value_for(property, definitions),
+            };
             // One of two: an element or a URL.
             if action.name == "download_file" && name == "url" {
                 variant.as_object_mut().map(|members| members.remove("target"));

@@ -6,6 +6,7 @@ import * as debuggee from "./tabs/debuggee.js";
 import * as groups from "./tabs/groups.js";
 import * as link from "./link/link.js";
 import * as notifications from "./link/notifications.js";
+import * as pointing from "./tabs/pointing.js";
 import * as outbox from "./link/outbox.js";
 import * as eventBarrier from "./link/event_barrier.js";
 import * as sharing from "./tabs/sharing.js";
@@ -25,14 +26,20 @@ chrome.runtime.onMessage.addListener((message, sender, respond) => {
   return true;
 });
 
-chrome.debugger.onEvent.addListener((source, method, params) => debuggee.onEvent(source, method, params));
-chrome.debugger.onDetach.addListener((source, reason) => debuggee.onDetach(source, reason));
+chrome.debugger.onEvent.addListener((source, method, params) => {
+  if (!pointing.onEvent(source, method, params)) debuggee.onEvent(source, method, params);
+});
+chrome.debugger.onDetach.addListener((source, reason) => {
+  pointing.onGone(source.tabId);
+  debuggee.onDetach(source, reason);
+});
 chrome.storage.session.onChanged.addListener((changes) => eventBarrier.onStored(changes));
 
 chrome.tabs.onCreated.addListener((tab) => tabs.onCreated(tab));
 chrome.webNavigation.onCreatedNavigationTarget.addListener((popup) => tabs.onPopup(popup));
 chrome.webNavigation.onCommitted.addListener((frame) => tabs.onCommitted(frame));
 chrome.webNavigation.onErrorOccurred.addListener((frame) => tabs.onNotLoaded(frame));
+chrome.tabs.onActivated.addListener((active) => tabs.onActivated(active));
 chrome.tabs.onUpdated.addListener((id, change, tab) => tabs.onUpdated(id, change, tab));
 chrome.tabs.onRemoved.addListener((id) => tabs.onRemoved(id));
 chrome.tabs.onReplaced.addListener((added, removed) => tabs.onReplaced(added, removed));

@@ -1,6 +1,7 @@
 // The commands of the daemon, one row each. Every command gets exactly one response, even after an exception.
 
 import * as debuggee from "../tabs/debuggee.js";
+import { keepAttached } from "../tabs/pointing.js";
 import { cancel, locate } from "../tabs/downloads.js";
 import * as tabs from "../tabs/tabs.js";
 
@@ -10,7 +11,10 @@ const COMMANDS = {
   open: () => tabs.open(),
   close: ({ tab }) => tabs.close(tab).then(() => ({})),
   activate: ({ tab }) => tabs.activate(tab).then(() => ({})),
-  attach: ({ tab }) => debuggee.attach(tab),
+  attach: ({ tab }) => {
+    keepAttached(tab);
+    return debuggee.attach(tab);
+  },
   detach: ({ tab }) => debuggee.detach(tab),
   send: (wanted) => debuggee.send(wanted),
   settle: (wanted) => debuggee.settle(wanted),

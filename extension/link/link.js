@@ -2,6 +2,7 @@
 // down.
 
 import { execute, isOrdered } from "./command.js";
+import { connect } from "./dial.js";
 import * as debuggee from "../tabs/debuggee.js";
 import { note } from "../ui/log.js";
 import * as notifications from "./notifications.js";
@@ -10,13 +11,8 @@ import * as pairing from "./pairing.js";
 import * as sharing from "../tabs/sharing.js";
 import * as tabs from "../tabs/tabs.js";
 
-const PROTOCOL = 1;
 /** Chrome stops a worker after 30 s without messages; ping frames do not count. */
 const HEARTBEAT_MS = 20_000;
-const DIAL_DEADLINE_MS = 5_000;
-/** Limits for a peer that has not proved the key yet: its only message is short. */
-const UNPROVED_LENGTH = 64 * 1024;
-const UNPROVED_MESSAGES = 4;
 /** Delays before reconnecting while the worker lives; after that the alarm reconnects. */
 const PAUSES_MS = [250, 1_000, 3_000, 10_000];
 
@@ -69,86 +65,24 @@ async function dialUntilDone() {
 }
 
 /** Connects and runs the handshake; returns whether the connection is open. */
-async function dial({ port, key }) {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/extension`);
-  const messages = inbox(socket);
+async function dial(known) {
   try {
-    const names = { install: await pairing.installId(), ours: pairing.randomHex(32) };
-    await messages.opened;
-    socket.send(JSON.stringify({ hello: await hello(names) }));
-    const { challenge } = await messages.next();
-    const nonces = { ...names, theirs: String(challenge?.nonce) };
-    // Another process may listen on the port: send nothing more until it proves the key.
-    if (!pairing.isSame(challenge?.proof, await pairing.proof(key, "daemon", nonces))) throw new Error("no proof");
-    messages.trust();
-    socket.send(JSON.stringify({ proof: await pairing.proof(key, "extension", nonces) }));
-    const { welcome, rejected } = await messages.next();
+    const { socket, messages, welcome, rejected } = await connect(known, "browser");
     // The peer knows the key, so its message can be shown to the user.
     await chrome.storage.session.set({ rejection: rejected?.message ?? null });
-    if (!welcome) throw new Error("rejected");
-    await opened(socket, messages, welcome);
+    if (!welcome) {
+      socket.close();
+      return false;
+    }
+    sharing.setDaemonPort(known.port);
+    await opened(socket, messages, welcome).catch((error) => {
+      socket.close();
+      throw error;
+    });
     return true;
   } catch {
-    socket.close();
     return false;
   }
-}
-
-async function hello({ install, ours }) {
-  const brands = navigator.userAgentData?.brands ?? [];
-  const version = /Chrom(?:e|ium)\/([\d.]+)/.exec(navigator.userAgent)?.[1] ?? "0";
-  const names = brands.map((brand) => brand.brand).filter((name) => !/not.?a.?brand/i.test(name.replace(/[^a-z]/gi, "")));
-  return {
-    protocol: PROTOCOL,
-    version: chrome.runtime.getManifest().version,
-    install,
-    nonce: ours,
-    browser: { product: `Chrome/${version}`, name: names.find((name) => name !== "Chromium") ?? "Chromium", agent: navigator.userAgent },
-  };
-}
-
-/** Messages of a socket one by one, each with a deadline, until `handTo` passes them to a receiver. */
-function inbox(socket) {
-  const held = [];
-  let wanted = null;
-  let take = null;
-  let ended = false;
-  let isTrusted = false;
-  const deliver = (text) => {
-    if (!isTrusted && (text.length > UNPROVED_LENGTH || held.length >= UNPROVED_MESSAGES)) socket.close();
-    else if (take) take(text);
-    else if (wanted) wanted(text);
-    else held.push(text);
-  };
-  socket.addEventListener("message", (event) => deliver(event.data));
-  const within = (promise) => {
-    let timer;
-    const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error("too late")), DIAL_DEADLINE_MS)));
-    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-  };
-  const closed = new Promise((_, reject) => {
-    for (const name of ["close", "error"]) {
-      socket.addEventListener(name, () => {
-        ended = true;
-        reject(new Error(name));
-      });
-    }
-  });
-  closed.catch(() => {});
-  return {
-    opened: within(Promise.race([new Promise((resolve) => socket.addEventListener("open", resolve)), closed])),
-    async next() {
-      const text = held.length > 0 ? held.shift() : await within(Promise.race([new Promise((resolve) => (wanted = resolve)), closed]));
-      wanted = null;
-      return JSON.parse(text);
-    },
-    trust: () => (isTrusted = true),
-    handTo(receiver) {
-      take = receiver;
-      for (const text of held.splice(0)) receiver(text);
-    },
-    isEnded: () => ended,
-  };
 }
 
 async function opened(socket, messages, welcome) {

@@ -3,11 +3,16 @@
 
 import * as link from "./link.js";
 
-const EMPTY = { approvals: [], decided: [], grants: [], policy: null, drivers: [], refused: [] };
-const ANSWERS = ["once", "session", "always", "no"];
+const EMPTY = { approvals: [], decided: [], grants: [], policy: null, drivers: [], open: [], standings: [], refused: [] };
+const ANSWERS = ["once", "session", "agent", "always", "no"];
+/** The most tabs whose standing is requested. */
+const MOST_URLS = 60;
+const URL_LETTERS = 1_000;
 
 let current = EMPTY;
 let loading = null;
+/** The URLs whose standing was last requested on this connection. */
+let shownUrls = "";
 const watchers = [];
 
 export function load() {
@@ -34,6 +39,8 @@ export async function take(data) {
     grants: list("grants"),
     policy: data?.policy ?? null,
     drivers: list("drivers"),
+    open: list("open"),
+    standings: list("standings"),
     refused: list("refused"),
   });
 }
@@ -41,6 +48,7 @@ export async function take(data) {
 /** The daemon is disconnected: its approvals cannot be answered. */
 export async function forget() {
   await load();
+  shownUrls = "";
   await keep(EMPTY);
 }
 
@@ -61,10 +69,27 @@ export function revoke({ grant }) {
   sendUserEvent({ type: "revoke", grant: String(grant) });
 }
 
+/** Requests what the policy allows in these shared tabs. The next notification has it. */
+export function showStandings(urls) {
+  const wanted = [...new Set(urls)].filter((url) => url.length <= URL_LETTERS).slice(0, MOST_URLS);
+  if (!link.isOpen() || JSON.stringify(wanted) === shownUrls) return;
+  shownUrls = JSON.stringify(wanted);
+  sendUserEvent({ type: "show", urls: wanted });
+}
+
+/** What the policy allows at the URL of a shared tab; undefined when it is not known. */
+export const standingOf = (url) => current.standings.find((one) => one.url === url);
+
 function sendUserEvent(data) {
   if (!link.isOpen()) throw new Error("Tabwire is not connected.");
   link.sendEvent({ event: "user", data });
 }
+
+/** The first client of a target: its name, and what its tab group stands for. */
+export const firstDriverOf = (target) => {
+  const driver = current.drivers.find((one) => one.target === target);
+  return driver?.who[0] ? { name: driver.who[0], group: driver.group || driver.who[0] } : null;
+};
 
 /** Names of the clients that use a target. */
 export const driversOf = (target) => current.drivers.find((driver) => driver.target === target)?.who ?? [];

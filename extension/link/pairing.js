@@ -26,20 +26,26 @@ export async function setManual(manual) {
   await chrome.storage.session.remove("pairing");
 }
 
-/** The result of the last request to the native host: "found", or the reason for the failure. */
+/**
+ * The result of the last request to the native host. `state` is "found", "not_running" (no daemon), "no_key", "refused",
+ * "missing" (the host did not respond) or "unknown" (not requested yet); `message` is the reason.
+ */
 export async function hostState() {
-  const { host } = await chrome.storage.session.get({ host: "not requested yet" });
+  const { host } = await chrome.storage.session.get({ host: { state: "unknown", message: "not requested yet" } });
   return host;
 }
+
+const setHostState = (state, message = "") => chrome.storage.session.set({ host: { state, message } });
 
 async function requestPairing() {
   try {
     const response = await chrome.runtime.sendNativeMessage(HOST, { ask: "pairing" });
     const usable = Number.isInteger(response?.port) && /^[0-9a-f]{64}$/.test(response?.key ?? "");
-    await chrome.storage.session.set({ host: usable ? "found" : String(response?.message ?? "it returned no pairing") });
+    if (usable) await setHostState("found");
+    else await setHostState(String(response?.state ?? "missing"), String(response?.message ?? "it returned no pairing"));
     return usable ? { port: response.port, key: response.key } : null;
   } catch (error) {
-    await chrome.storage.session.set({ host: String(error?.message ?? error) });
+    await setHostState("missing", String(error?.message ?? error));
     return null;
   }
 }
@@ -66,11 +72,11 @@ export function randomHex(bytes) {
   return toHex(crypto.getRandomValues(new Uint8Array(bytes)));
 }
 
-/** The proof that `side` ("daemon" or "extension") knows the key. */
-export async function proof(key, side, { install, ours, theirs }) {
+/** The proof that `side` ("daemon" or "extension") knows the key, for a connection of a purpose ("browser" or "panel"). */
+export async function proof(key, side, { install, ours, theirs, purpose = "browser" }) {
   const bytes = Uint8Array.from(key.match(/../g), (pair) => Number.parseInt(pair, 16));
   const usable = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const text = [side, install, ours, theirs].join("\n");
+  const text = [side, install, ours, theirs, ...(purpose === "browser" ? [] : [purpose])].join("\n");
   return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", usable, encoder.encode(text))));
 }
 

@@ -1,139 +1,186 @@
-// The popup: connection, open approvals, sharing this tab, pausing.
+// The popup: connection, open questions, sharing tabs, pausing.
+// @ts-check
 
-import { button, fill, grantRow, make, denialRow, say } from "../ui/element.js";
+import { onlyUser, part } from "../shared/element.js";
+import { notice } from "../shared/components.js";
+import { brandIcon, icon } from "../shared/icons.js";
+import { showList } from "../shared/keyed_list.js";
+import { ANSWER_TEXTS, countDown, keepOnly, questionCard } from "../shared/question.js";
+import { createStore } from "../shared/store.js";
 import { isBarrierOnly } from "../link/event_barrier.js";
-import { countDown, questionCards } from "./question.js";
+import { connectionWords } from "../ui/connection.js";
+import { denialRow, grantRow } from "../ui/rows.js";
+import { showTabs } from "./tab_lists.js";
 
-const part = (id) => document.getElementById(id);
 const SECOND_MS = 1_000;
-const CANCELLED = "You pressed Cancel on the browser's bar. Those tabs are no longer shared, and automation is paused until you press Resume.";
+/** Several changes at once are shown together. */
+const GATHER_MS = 30;
+const MOST_REFUSALS = 10;
+const FIT_MS = 250;
+/** While Tabwire is not connected, an open popup looks for it this often. */
+const DIAL_MS = 2_000;
 
-/** Approvals that were answered here, until a notification shows the outcome. */
+/** @typedef {import("../shared/question.js").OpenQuestion} OpenQuestion */
+/** @typedef {import("../shared/wire.d.ts").DecidedQuestion} DecidedQuestion */
+/** @typedef {import("../ui/connection.js").ConnectionState} ConnectionState */
+/** @typedef {import("./tab_lists.js").TabsState} TabsState */
+/** @typedef {{approvals: OpenQuestion[], decided: DecidedQuestion[], grants: import("../ui/rows.js").Grant[], refusals: import("../ui/rows.js").Denial[], failed?: string}} PolicyState */
+/** @typedef {ConnectionState & TabsState & PolicyState} PopupState */
+
+const store = createStore(/** @type {PopupState | null} */ (null));
+/**
+ * Questions that were answered here, until a notification shows the outcome.
+ * @type {Map<string, string>}
+ */
 const answered = new Map();
-let held = false;
+let isGathering = false;
+let fitting = 0;
+/** @type {number | undefined} */
+let windowId;
 
+/** @param {Record<string, unknown>} request */
 async function ask(request) {
   const state = await chrome.runtime.sendMessage(request);
-  show(state);
+  store.set(state);
   if (state.failed) showOutcome(state.failed, "warning");
 }
 
+/** @param {PopupState | null} state */
 function show(state) {
+  if (!state) return;
   showConnection(state);
   showQuestions(state);
-  showFront(state);
-  showTabs(state);
+  showTabs(state, ask);
   showGrants(state);
   showRefusals(state);
-  const pause = part("pause");
-  pause.textContent = state.paused ? "Resume" : "Pause everything";
-  pause.onclick = () => ask({ ask: "pause", paused: !state.paused });
+  showPause(state.paused);
+  fitRoom();
 }
 
-function showConnection({ connected, paused, host, manual, rejection }) {
-  const connection = part("connection");
-  const currentState = part("standing");
-  const isPaired = host === "found" || manual;
-  const away = rejection || (isPaired ? "Tabwire is not running. Any `tabwire` command starts it." : "Run `tabwire extension install`, or pair by hand in the options.");
-  currentState.textContent = paused === "cancelled" ? CANCELLED : connected ? "" : away;
-  currentState.hidden = currentState.textContent === "";
-  if (paused) say(connection, "paused", "warning");
-  else if (connected) say(connection, "connected", "good");
-  else say(connection, rejection ? "not connected" : isPaired ? "not running" : "not paired", "warning");
+/** @param {ConnectionState} state */
+function showConnection(state) {
+  const words = connectionWords(state);
+  part("connection").className = `tag ${words.look}`.trim();
+  const word = part("connection-word");
+  if (word.textContent !== words.word) word.textContent = words.word;
+  const standing = part("standing");
+  standing.hidden = words.title === "";
+  const shown = JSON.stringify(words);
+  if (standing.hidden || standing.dataset.shown === shown) return;
+  standing.dataset.shown = shown;
+  standing.replaceChildren(notice({ look: words.look, icon: state.paused ? "pause" : "plug", ...pick(words) }));
 }
 
+/** @param {import("../ui/connection.js").ConnectionWords} words */
+const pick = ({ title, text, command }) => ({ title, text, command });
+
+/** @param {PolicyState} state */
 function showQuestions({ approvals, decided }) {
-  for (const one of decided.filter(({ id }) => answered.has(id))) {
+  for (const one of decided) {
     const chosen = answered.get(one.id);
+    if (chosen === undefined) continue;
     answered.delete(one.id);
-    if (chosen === one.answer) showOutcome(`${one.site}: ${WORDS.get(one.answer)}.`, "good");
-    else showOutcome(`${one.site}: ${WORDS.get(one.answer)}, answered first by ${one.by}.`, "warning");
+    const outcome = `${one.site}: ${ANSWER_TEXTS.get(one.answer)}`;
+    if (chosen === one.answer) showOutcome(`${outcome}.`, one.answer === "no" ? "" : "good");
+    else showOutcome(`${outcome}, answered first by ${one.by}.`, "warning");
   }
+  keepOnly(approvals);
   part("questions-section").hidden = approvals.length === 0;
-  const list = part("questions");
-  // An unchanged card stays in place, so that no button moves under the pointer or loses the focus.
-  const before = [...list.children].map((one) => one.dataset.question).join();
-  if (before === approvals.map((one) => one.id).join()) return;
-  list.replaceChildren(...questionCards(approvals, answer));
-  approvals.forEach((one, at) => (list.children[at].dataset.question = one.id));
+  part("questions-title").textContent = approvals.length === 1 ? "1 question" : `${approvals.length} questions`;
+  // The time left differs in every notification and must not make a card again.
+  const items = approvals.map((one) => ({ ...one, seconds_left: 0, until: 0 }));
+  const until = new Map(approvals.map((one) => [one.id, one.until]));
+  showList(part("questions"), items, ({ id }) => id, (one) => questionCard({ ...one, until: until.get(one.id) ?? 0 }, answer));
 }
 
-const WORDS = new Map([
-  ["once", "allowed once"],
-  ["session", "allowed for this session"],
-  ["always", "allowed from now on"],
-  ["no", "not allowed"],
-]);
-
+/**
+ * @param {string} question
+ * @param {string} chosen
+ */
 function answer(question, chosen) {
   answered.set(question, chosen);
   ask({ ask: "answer", question, answer: chosen });
 }
 
-function showOutcome(text, look) {
+/**
+ * @param {string} title
+ * @param {string} look
+ */
+function showOutcome(title, look) {
   const outcome = part("outcome");
   outcome.hidden = false;
-  say(outcome, text, `notice ${look}`);
+  outcome.replaceChildren(notice({ look, icon: look === "good" ? "check" : "info", title }));
 }
 
-function showFront({ front, mode, paused }) {
-  const share = part("share");
-  const state = part("front-state");
-  share.hidden = mode === "all";
-  share.disabled = !front || front.restricted || front.blocked;
-  share.textContent = front?.shared ? "Stop sharing this tab" : "Share this tab";
-  share.onclick = () => ask({ ask: front.shared ? "unshare" : "share", tab: front.tab });
-  say(state, frontSentence(front, mode, paused));
-}
-
-function frontSentence(front, mode, paused) {
-  if (!front) return "No tab.";
-  if (front.restricted) return restrictedSentence(front.url);
-  if (front.blocked) return "You block this site; see the options.";
-  if (paused) return "Everything is paused: agents cannot see it.";
-  if (mode === "all") return "Every ordinary tab is shared; see the options.";
-  if (front.shared === "agent") return `Opened for ${front.agent ?? "the agent"}.`;
-  return front.shared ? "Shared: agents can read and use it." : "Not shared with agents.";
-}
-
-function restrictedSentence(url) {
-  if (url.startsWith("file:")) return "A file: switch on “Allow access to file URLs” at chrome://extensions to share it.";
-  return "Chrome keeps extensions out of this page.";
-}
-
-function showTabs({ tabs, paused, mode }) {
-  const sentence = paused ? "Everything is paused." : "No tab is shared.";
-  fill(part("tabs"), tabs.map((tab) => tabRow(tab, mode)), part("no-tabs"), sentence);
-}
-
-function tabRow({ tab, title, url, driven, restricted, drivers }, mode) {
-  const name = title || url;
-  const who = drivers.length > 0 ? drivers.join(", ") : "driven";
-  const [text, look] = restricted ? ["off limits", "warning"] : driven ? [who, "good"] : ["idle", "quiet"];
-  const item = make("li", { look: "row" }, make("span", { look: "title", title: url }, name), make("span", { look: `state ${look}`, title: text }, text));
-  if (mode === "shared") item.append(button("Stop", () => ask({ ask: "unshare", tab }), { look: "small", label: `Stop sharing ${name}` }));
-  return item;
-}
-
+/** @param {PolicyState & {connected: boolean}} state */
 function showGrants({ grants, connected }) {
   part("grant-count").textContent = grants.length > 0 ? String(grants.length) : "";
-  const sentence = connected ? "Nothing is granted." : "Not connected.";
-  const revoke = (grant) => ask({ ask: "revoke", grant });
-  fill(part("grants"), grants.map((grant) => grantRow(grant, revoke)), part("no-grants"), sentence);
+  const revoke = (/** @type {string} */ grant) => ask({ ask: "revoke", grant });
+  showList(part("grants"), grants, ({ id }) => id, (grant) => grantRow(grant, revoke));
+  part("no-grants").hidden = grants.length > 0;
+  part("no-grants").textContent = connected ? "Nothing is granted." : "Not connected.";
 }
 
+/** @param {PolicyState} state */
 function showRefusals({ refusals }) {
+  const shown = refusals.slice(0, MOST_REFUSALS);
   part("refusal-count").textContent = refusals.length > 0 ? String(refusals.length) : "";
-  fill(part("refusals"), refusals.slice(0, 10).map(denialRow), part("no-refusals"), "Nothing was refused.");
+  showList(part("refusals"), shown, (one) => `${one.when} ${one.what} ${one.message}`, denialRow);
+  part("no-refusals").hidden = shown.length > 0;
 }
+
+/** Opens the side panel. Chrome allows it only in the click itself, so the window is known before. */
+function openPanel() {
+  if (windowId === undefined) return;
+  chrome.sidePanel.open({ windowId }).then(() => window.close(), (error) => showOutcome(String(error?.message ?? error), "warning"));
+}
+
+/** @param {string | false} paused */
+function showPause(paused) {
+  const pause = part("pause");
+  // At rest the strong button is "Share this tab"; while paused it is "Resume".
+  pause.className = paused ? "strong" : "plain";
+  const shown = paused ? "Resume" : "Pause everything";
+  if (pause.textContent === shown) return;
+  pause.replaceChildren(icon(paused ? "play" : "pause"), shown);
+}
+
+/**
+ * On a small screen Chrome gives the popup less room than it wants. Then the middle scrolls, and the footer stays in sight.
+ * Chrome grows a popup a moment after its content, so the room is taken only when it has not changed for a while.
+ */
+function fitRoom() {
+  clearTimeout(fitting);
+  fitting = setTimeout(() => {
+    if (document.documentElement.scrollHeight > innerHeight) document.body.style.maxHeight = `${innerHeight}px`;
+  }, FIT_MS);
+}
+
+part("brand").append(brandIcon());
+part("options").append(icon("gear"), "Options");
+part("chat").append(icon("chat"), "Chat");
+part("chat").addEventListener("click", onlyUser(openPanel));
+part("pause").addEventListener("click", onlyUser(() => ask({ ask: "pause", paused: !store.get()?.paused })));
+store.subscribe(show);
+addEventListener("resize", fitRoom);
+for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", fitRoom);
 
 /** The popup shows the worker's stored state: one refresh for several changes at once. */
 chrome.storage.onChanged.addListener(async (changes) => {
-  if (held || isBarrierOnly(changes)) return;
-  held = true;
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  held = false;
+  if (isGathering || isBarrierOnly(changes)) return;
+  isGathering = true;
+  await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+  isGathering = false;
   ask({ ask: "state" });
 });
+for (const event of [chrome.tabs.onUpdated, chrome.tabs.onRemoved, chrome.tabs.onActivated]) {
+  /** @type {chrome.events.Event<() => void>} */ (/** @type {unknown} */ (event)).addListener(() => ask({ ask: "state" }));
+}
 setInterval(() => countDown(part("questions")), SECOND_MS);
-ask({ ask: "state" });
+setInterval(() => store.get()?.connected === false && ask({ ask: "dial" }), DIAL_MS);
+// A click before the window is known would open nothing.
+chrome.windows.getCurrent().then(({ id }) => {
+  windowId = id;
+  part("chat").removeAttribute("disabled");
+});
+ask({ ask: "dial" });

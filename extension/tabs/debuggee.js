@@ -188,6 +188,7 @@ export function send({ tab, session, method, params: given }) {
   const denial = sharing.denial(tab) ?? malformed(session, method, params) ?? detached(tab) ?? denialOf(method, params);
   if (denial) return Promise.reject(recordDenial(String(method), tab, denial));
   if (isSkipped(method)) return Promise.resolve({});
+  if (method === "Page.bringToFront") sharing.expectActivation(tab);
   const source = session === undefined ? { tabId: tab } : { tabId: tab, sessionId: session };
   return carry(source, method, params).then(
     (result) => allowedOf(tab, method, result ?? {}),

@@ -1,4 +1,4 @@
-// One tab group per agent, titled with its name. A tab that the user drags into the group is shared; one that the user drags
+// One tab group per agent or chat, titled with the agent's name. A tab that the user drags into the group is shared; one that the user drags
 // out is unshared.
 
 import * as notifications from "../link/notifications.js";
@@ -9,23 +9,25 @@ const COLOUR = "cyan";
 const NONE = chrome.tabGroups.TAB_GROUP_ID_NONE;
 const TITLE_LETTERS = 40;
 
-/** The extension's groups by id, with the agent's name; and the tabs in them. */
+/** What the extension's groups stand for, by id; their titles; the tabs in them; and what each tab was grouped by. */
 let groups = new Map();
+let titles = new Map();
 let grouped = new Map();
+let named = new Map();
 let loading = null;
 /** Operations run one at a time: Chrome responds late, and two at once would create two groups. */
 let last = Promise.resolve();
 
 export function load() {
-  loading ??= chrome.storage.session.get({ groups: {}, grouped: {} }).then((kept) => {
+  loading ??= chrome.storage.session.get({ groups: {}, titles: {}, grouped: {}, named: {} }).then((kept) => {
     const byNumber = (one) => new Map(Object.entries(one).map(([number, value]) => [Number(number), value]));
-    [groups, grouped] = [byNumber(kept.groups), byNumber(kept.grouped)];
+    [groups, titles, grouped, named] = [byNumber(kept.groups), byNumber(kept.titles), byNumber(kept.grouped), byNumber(kept.named)];
   });
   return loading;
 }
 
 /** The agent whose group a tab is in. */
-export const agentOf = (tab) => groups.get(grouped.get(tab));
+export const agentOf = (tab) => titles.get(grouped.get(tab));
 
 function inTurn(work) {
   last = last.then(load).then(work).catch(() => {});
@@ -36,23 +38,27 @@ function inTurn(work) {
 export function arrange() {
   return inTurn(async () => {
     for (const tab of await tabs.list()) {
-      const [agent] = notifications.driversOf(tab.target);
-      if (!agent || !tab.agent || grouped.has(tab.tab)) continue;
-      await put(tab.tab, agent.slice(0, TITLE_LETTERS)).catch(() => {});
+      const driver = notifications.firstDriverOf(tab.target);
+      // Grouped again only when another agent or chat drives it: the user may have moved it.
+      if (!driver || !tab.agent || named.get(tab.tab) === driver.group) continue;
+      await put(tab.tab, driver).catch(() => {});
     }
   });
 }
 
-async function put(id, agent) {
+async function put(id, { name, group: key }) {
+  const title = name.slice(0, TITLE_LETTERS);
   const tab = await chrome.tabs.get(id);
-  const kept = [...groups.keys()].filter((group) => groups.get(group) === agent);
+  const kept = [...groups.keys()].filter((group) => groups.get(group) === key);
   const here = await chrome.tabGroups.query({ windowId: tab.windowId });
   const known = here.find((group) => kept.includes(group.id))?.id;
   const group = await chrome.tabs.group(known === undefined ? { tabIds: id } : { tabIds: id, groupId: known });
-  groups.set(group, agent);
+  groups.set(group, key);
+  titles.set(group, title);
   grouped.set(id, group);
+  named.set(id, key);
   await keep();
-  if (known === undefined) await chrome.tabGroups.update(group, { title: agent, color: COLOUR });
+  if (known === undefined) await chrome.tabGroups.update(group, { title, color: COLOUR });
 }
 
 /** A tab was moved into or out of a group, by the user or by this extension. */
@@ -84,7 +90,7 @@ export async function release(id) {
 /** A tab is gone. */
 export function forget(id) {
   return inTurn(async () => {
-    if (!grouped.delete(id)) return;
+    if (![grouped.delete(id), named.delete(id)].some(Boolean)) return;
     await keep();
   });
 }
@@ -93,8 +99,15 @@ export function forget(id) {
 export function onGone({ id }) {
   return inTurn(async () => {
     if (!groups.delete(id)) return;
+    titles.delete(id);
     await keep();
   });
 }
 
-const keep = () => chrome.storage.session.set({ groups: Object.fromEntries(groups), grouped: Object.fromEntries(grouped) });
+const keep = () =>
+  chrome.storage.session.set({
+    groups: Object.fromEntries(groups),
+    titles: Object.fromEntries(titles),
+    grouped: Object.fromEntries(grouped),
+    named: Object.fromEntries(named),
+  });

@@ -18,6 +18,9 @@ const pauseOf = (why) => (Object.hasOwn(PAUSES, why) ? why : why ? "asked" : fal
 let state = null;
 let loading = null;
 const watchers = [];
+/** Tabs that a command is about to bring to the front, with the time of the command. */
+const commanded = new Map();
+const COMMANDED_MS = 5_000;
 
 /** Reads the stored state. Must finish before anything below is called. */
 export function load() {
@@ -27,12 +30,12 @@ export function load() {
 
 async function read() {
   const kept = await chrome.storage.local.get({ mode: "shared", paused: false });
-  const { shared, openers } = await chrome.storage.session.get({ shared: {}, openers: {} });
+  const { shared, openers, touched } = await chrome.storage.session.get({ shared: {}, openers: {}, touched: [] });
   const files = await chrome.extension.isAllowedFileSchemeAccess();
   const [tabs] = await Promise.all([chrome.tabs.query({}), sites.load()]);
   const urls = new Map(tabs.map((tab) => [tab.id, tab.url || tab.pendingUrl || ""]));
   const byTab = (kept) => new Map(Object.entries(kept).map(([tab, value]) => [Number(tab), value]));
-  state = { mode: kept.mode, paused: pauseOf(kept.paused), shared: byTab(shared), openers: byTab(openers), files, urls };
+  state = { mode: kept.mode, paused: pauseOf(kept.paused), shared: byTab(shared), openers: byTab(openers), touched: new Set(touched), files, urls };
 }
 
 export const isLoaded = () => state !== null;
@@ -51,6 +54,7 @@ export const sharedTabs = () => [...state.shared.keys()];
 /** Whether Chrome keeps extensions out of this URL. */
 export function isRestricted(url) {
   if (!url) return false;
+  if (isOwnPage(url)) return true;
   if (url.startsWith("file:")) return !state.files;
   return !ORDINARY.test(url) || STORES.test(url);
 }
@@ -59,7 +63,20 @@ export function isRestricted(url) {
 export const setUrl = (tab, url) => state.urls.set(tab, url);
 export const removeUrl = (tab) => state.urls.delete(tab);
 
-const isBlocked = (tab) => sites.isBlocked(state.urls.get(tab) ?? "");
+/** The port of the daemon, once it is known. */
+let daemonPort = null;
+const LOOPBACK = /^(?:(?:.*\.)?localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)\.?$/;
+
+export const setDaemonPort = (port) => (daemonPort = port);
+
+/** Whether a URL is a page of Tabwire itself, the demo page aside. Its dashboard can grant, so no agent may use it. */
+export function isOwnPage(url) {
+  if (daemonPort === null || !url.startsWith("http:")) return false;
+  const { hostname, port, pathname } = new URL(url);
+  return Number(port) === daemonPort && LOOPBACK.test(hostname) && pathname !== "/demo";
+}
+
+const isBlocked = (tab) => sites.isBlocked(state.urls.get(tab) ?? "") || isOwnPage(state.urls.get(tab) ?? "");
 
 export const BLOCKED_TAB = { code: "POLICY_DENIED", message: "The user blocks this tab's site in this browser." };
 
@@ -94,8 +111,24 @@ export async function sharePopup(tab, opener) {
   await share(tab, "agent");
 }
 
+/** A command brings a tab to the front: the activation that follows is not the user's. */
+export const expectActivation = (tab) => commanded.set(tab, Date.now());
+
+/** A tab was activated. A tab of an agent that the user activated is left to the user when the agent ends. */
+export async function onActivated(tab) {
+  const since = commanded.get(tab) ?? 0;
+  commanded.delete(tab);
+  if (Date.now() - since < COMMANDED_MS || state.shared.get(tab) !== "agent" || state.touched.has(tab)) return;
+  state.touched.add(tab);
+  await chrome.storage.session.set({ touched: [...state.touched] });
+}
+
+/** Whether the user has used a tab that was opened for an agent. */
+export const isTouched = (tab) => state.touched.has(tab);
+
 export async function unshare(tab) {
   state.openers.delete(tab);
+  if (state.touched.delete(tab)) await chrome.storage.session.set({ touched: [...state.touched] });
   if (!state.shared.delete(tab)) return;
   await keepShared();
 }

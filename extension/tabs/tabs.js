@@ -1,5 +1,5 @@
 // The tabs that are reported to the daemon, and its commands on them. A tab is activated only by an explicit command, and
-// only tabs that were opened for an agent are closed.
+// only tabs that were opened for an agent are closed. One of those that the user has used is unshared instead.
 
 import * as debuggee from "./debuggee.js";
 import * as groups from "./groups.js";
@@ -62,24 +62,43 @@ async function makeTab() {
   const windows = await chrome.windows.getAll({ windowTypes: ["normal"] });
   if (windows.length > 0) return chrome.tabs.create({ url: "about:blank", active: false });
   const made = await chrome.windows.create({ url: "about:blank", focused: false });
+  sharing.expectActivation(made.tabs[0].id);
   return made.tabs[0];
 }
 
-/** Closes a tab that was opened for an agent; refuses for other tabs. */
+/** Closes a tab that was opened for an agent, or leaves it to the user who has used it; refuses for other tabs. */
 export async function close(tab) {
   const denial = sharing.denial(tab);
   if (denial) throw denial;
   if (sharing.sharedBy(tab) !== "agent") {
     throw { code: "POLICY_DENIED", message: "This tab is the user's own: it was not opened here and is not closed." };
   }
-  await chrome.tabs.remove(tab);
+  if (sharing.isTouched(tab)) await leaveToUser(tab);
+  else await chrome.tabs.remove(tab);
+}
+
+/** Unshares a tab. For the daemon it is closed. */
+async function leaveToUser(tab) {
+  await sharing.unshare(tab);
+  await groups.release(tab);
+  await debuggee.load();
+  if (debuggee.attachedTabs().includes(tab)) await debuggee.detach(tab);
+  note(`Tab ${tab} was left to you: its agent has ended, and you have used the tab.`);
+  link.sendEvent({ event: "tab_removed", data: { tab } });
+  if (sharing.isAccessible(tab)) await sendTab(tab);
 }
 
 /** Activates a tab in its window. */
 export async function activate(tab) {
   const denial = sharing.denial(tab);
   if (denial) throw denial;
+  sharing.expectActivation(tab);
   await chrome.tabs.update(tab, { active: true });
+}
+
+export async function onActivated({ tabId }) {
+  await sharing.load();
+  await sharing.onActivated(tabId);
 }
 
 /** Sends `tab`, or `tab_removed` when the daemon may not see the tab. */

@@ -3,26 +3,34 @@
 import * as debuggee from "../tabs/debuggee.js";
 import * as link from "../link/link.js";
 import * as notifications from "../link/notifications.js";
+import * as pairing from "../link/pairing.js";
 import * as sharing from "../tabs/sharing.js";
 
 const BADGES = {
   paused: { text: "II", colour: "#8a5a00", title: "Tabwire: paused" },
-  away: { text: "", colour: "#5f6368", title: "Tabwire: not connected" },
+  unpaired: { text: "!", colour: "#8a5a00", title: "Tabwire: not paired with this computer" },
+  away: { text: "off", colour: "#5f6368", title: "Tabwire: not running" },
   idle: { text: "on", colour: "#1a6e4a", title: "Tabwire: connected, no tab in use" },
 };
 
 export async function showBadge() {
   await Promise.all([sharing.load(), debuggee.load(), notifications.load()]);
-  const badge = currentBadge();
+  const badge = currentBadge(await isPaired());
   await chrome.action.setBadgeText({ text: badge.text });
   await chrome.action.setBadgeBackgroundColor({ color: badge.colour });
   await chrome.action.setBadgeTextColor({ color: "#ffffff" });
   await chrome.action.setTitle({ title: badge.title });
 }
 
-function currentBadge() {
+/** Whether a daemon could be reached: the native host responded, or the user paired by hand. */
+async function isPaired() {
+  const { state } = await pairing.hostState();
+  return ["found", "not_running", "unknown"].includes(state) || "manual" in (await chrome.storage.local.get("manual"));
+}
+
+function currentBadge(paired) {
   if (sharing.isPaused()) return BADGES.paused;
-  if (!link.isOpen()) return BADGES.away;
+  if (!link.isOpen()) return paired ? BADGES.away : BADGES.unpaired;
   const questions = notifications.now().approvals.length;
   if (questions > 0) {
     const title = `Tabwire: ${questions} ${questions === 1 ? "approval waits" : "approvals wait"} for you`;

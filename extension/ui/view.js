@@ -6,20 +6,29 @@ import * as link from "../link/link.js";
 import { note, recentLines } from "./log.js";
 import * as notifications from "../link/notifications.js";
 import * as pairing from "../link/pairing.js";
+import * as pointing from "../tabs/pointing.js";
 import { recentDenials } from "../policy/denials.js";
 import * as sharing from "../tabs/sharing.js";
 import * as sites from "../policy/sites.js";
+import { describeTabs } from "./tab_state.js";
 import * as tabs from "../tabs/tabs.js";
+
+/** The most unshared tabs of the window that the popup lists. */
+const MOST_OTHERS = 60;
 
 const REQUESTS = {
   state: () => ({}),
   share: async ({ tab }) => {
-    note(`You shared tab ${tab}.`);
+    note(`You shared ${await nameOf(tab)}.`);
     await sharing.share(tab, "user");
     await tabs.sendTab(tab);
   },
+  // The element that the user picks is in the response.
+  point: async ({ tab }) => ({ pointed: await pointing.point(tab) }),
+  end_pointing: () => pointing.end(),
   unshare: async ({ tab }) => {
-    note(`You stopped sharing tab ${tab}.`);
+    pointing.onGone(tab);
+    note(`You stopped sharing ${await nameOf(tab)}.`);
     await sharing.unshare(tab);
     await groups.release(tab);
     await tabs.withdraw(tab, "unshared");
@@ -27,6 +36,7 @@ const REQUESTS = {
   },
   pause: async ({ paused }) => {
     note(paused ? "You paused automation." : "You resumed automation.");
+    await pointing.end();
     if (paused) await debuggee.detachAll("paused");
     await sharing.setPaused(paused ? "asked" : false);
     await link.sendState();
@@ -45,9 +55,17 @@ const REQUESTS = {
     await link.renew();
   },
   connect: () => link.renew(),
+  // Not awaited: the view shows the state now, and the outcome as soon as it is there.
+  dial: () => void link.ensure(),
   answer: (wanted) => notifications.answer(wanted),
   revoke: (wanted) => notifications.revoke(wanted),
 };
+
+/** The title of a tab, for the log. */
+async function nameOf(tab) {
+  const { title, url } = await chrome.tabs.get(tab).catch(() => ({}));
+  return `“${(title || url || `tab ${tab}`).slice(0, 80)}”`;
+}
 
 async function withdrawAll(reason) {
   for (const tab of debuggee.attachedTabs()) await tabs.withdraw(tab, reason);
@@ -58,29 +76,30 @@ async function withdrawAll(reason) {
 export async function handleView(message) {
   await Promise.all([sharing.load(), debuggee.load(), notifications.load(), groups.load()]);
   try {
-    if (Object.hasOwn(REQUESTS, message?.ask)) await REQUESTS[message.ask](message);
-    return await currentState();
+    const result = Object.hasOwn(REQUESTS, message?.ask) ? await REQUESTS[message.ask](message) : undefined;
+    return { ...(await currentState()), pointed: result?.pointed ?? null };
   } catch (error) {
     return { ...(await currentState()), failed: String(error?.message ?? error) };
   }
 }
 
 async function currentState() {
-  const [front] = await chrome.tabs.query({ active: true, lastFocusedWindow: true });
-  const attached = new Set(debuggee.attachedTabs());
-  const listed = sharing.isPaused() ? [] : await tabs.list();
+  const tabs = await describeTabs();
   const current = notifications.now();
+  notifications.showStandings(tabs.filter((one) => one.shared && !one.restricted && !one.blocked).map((one) => one.url));
   return {
     connected: link.isOpen(),
     daemon: link.daemon(),
     paused: sharing.paused(),
     mode: sharing.mode(),
-    front: front && describeFront(front),
-    tabs: listed.map((one) => ({ ...one, driven: attached.has(one.tab), drivers: notifications.driversOf(one.target) })),
+    front: tabs.find((one) => one.isFront) ?? null,
+    tabs: tabs.filter((one) => one.shared),
+    others: tabs.filter((one) => !one.shared && one.isInFrontWindow && !one.isFront).slice(0, MOST_OTHERS),
     approvals: current.approvals,
     decided: current.decided,
     grants: current.grants,
     policy: current.policy,
+    open: current.open,
     blocked: sites.list(),
     files: sharing.mayEnterFiles(),
     incognito: await chrome.extension.isAllowedIncognitoAccess(),
@@ -96,20 +115,7 @@ async function currentState() {
 
 /** Denials of this extension and of the daemon's policy, newest first. */
 async function allRefusals(refused) {
-  const here = (await recentDenials()).map(({ when, what, message }) => ({ when, what, message, by: "this browser" }));
-  const there = refused.map(({ when, who, action, message }) => ({ when: when * 1000, what: action, who, message, by: "the policy" }));
+  const here = (await recentDenials()).map(({ when, what, message }) => ({ when, what, agent: "", message, by: "this browser" }));
+  const there = refused.map(({ when, agent, action, message }) => ({ when: when * 1000, what: action, agent, message, by: "the policy" }));
   return [...here, ...there].sort((one, other) => other.when - one.when);
-}
-
-function describeFront(tab) {
-  const url = tab.url || tab.pendingUrl || "";
-  return {
-    tab: tab.id,
-    title: tab.title,
-    url,
-    shared: sharing.sharedBy(tab.id),
-    restricted: sharing.isRestricted(url),
-    blocked: sites.isBlocked(url),
-    agent: groups.agentOf(tab.id),
-  };
 }

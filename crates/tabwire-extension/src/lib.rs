@@ -10,4 +10,4 @@ mod session;
 mod target;
 
 pub use browser::{BrowserStats, EmulatedBrowser, Output};
-pub use link::{message as link_message, proof, user_message};
+pub use link::{message as link_message, notification, proof, user_message};

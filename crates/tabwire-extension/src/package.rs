@@ -13,16 +13,21 @@ pub fn extension_origin() -> String {
 }
 
 macro_rules! files {
-    ($($path:literal),+ $(,)?) => {
-        &[$(($path, include_bytes!(concat!("../../../extension/", $path)) as &[u8])),+]
+    (extension: [$($path:literal),+ $(,)?], shared: [$($shared:literal),+ $(,)?] $(,)?) => {
+        &[
+            $(($path, include_bytes!(concat!("../extension/", $path)) as &[u8]),)+
+            $((concat!("shared/", $shared), include_bytes!(concat!("../web/shared/", $shared)) as &[u8]),)+
+        ]
     };
 }
 
-/// Every file of the extension: path relative to `extension/`, content.
+/// Every file of the extension: its path in the package, content. The parts in `shared/` come from `web/shared/`.
 pub static FILES: &[(&str, &[u8])] = files![
+    extension: [
     "manifest.json",
     "worker.js",
     "link/command.js",
+    "link/dial.js",
     "link/event_barrier.js",
     "link/link.js",
     "link/notifications.js",
@@ -37,12 +42,14 @@ pub static FILES: &[(&str, &[u8])] = files![
     "tabs/debuggee.js",
     "tabs/downloads.js",
     "tabs/groups.js",
+    "tabs/pointing.js",
     "tabs/sharing.js",
     "tabs/tabs.js",
     "ui/badge.js",
-    "ui/element.js",
+    "ui/connection.js",
     "ui/log.js",
-    "ui/style.css",
+    "ui/rows.js",
+    "ui/tab_state.js",
     "ui/view.js",
     "icons/16.png",
     "icons/32.png",
@@ -51,10 +58,41 @@ pub static FILES: &[(&str, &[u8])] = files![
     "options/options.css",
     "options/options.html",
     "options/options.js",
+    "panel/line.js",
+    "panel/panel.css",
+    "panel/panel.html",
+    "panel/panel.js",
+    "panel/tabs.js",
     "popup/popup.css",
     "popup/popup.html",
     "popup/popup.js",
-    "popup/question.js",
+    "popup/tab_lists.js",
+    ],
+    shared: [
+        "base.css",
+        "chat/agent_question.js",
+        "chat/chat.css",
+        "chat/chat.js",
+        "chat/composer.js",
+        "chat/header.js",
+        "chat/history.js",
+        "chat/model.js",
+        "chat/pictures.js",
+        "chat/start.js",
+        "chat/status.js",
+        "chat/transcript.js",
+        "chat/work.js",
+        "components.css",
+        "components.js",
+        "element.js",
+        "icons.js",
+        "keyed_list.js",
+        "markdown.js",
+        "question.js",
+        "store.js",
+        "time.js",
+        "tokens.css",
+    ],
 ];
 
 #[cfg(test)]
@@ -85,13 +123,19 @@ mod tests {
                 "debugger",
                 "declarativeNetRequest",
                 "downloads",
+                "favicon",
                 "nativeMessaging",
+                "sidePanel",
                 "storage",
                 "tabGroups",
                 "tabs",
                 "webNavigation"
             ]
         );
+        let policy = manifest["content_security_policy"]["extension_pages"].as_str().expect("a policy");
+        for needed in ["default-src 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"] {
+            assert!(policy.contains(needed), "{policy}");
+        }
         for absent in [
             "host_permissions",
             "optional_permissions",
@@ -112,7 +156,9 @@ mod tests {
             ("debugger", "chrome.debugger."),
             ("declarativeNetRequest", "chrome.declarativeNetRequest."),
             ("downloads", "chrome.downloads."),
+            ("favicon", "/_favicon/"),
             ("nativeMessaging", "chrome.runtime.sendNativeMessage"),
+            ("sidePanel", "chrome.sidePanel."),
             ("storage", "chrome.storage."),
             ("tabGroups", "chrome.tabGroups."),
             ("tabs", "chrome.tabs."),
@@ -169,7 +215,11 @@ mod tests {
             }
         }
         let mut found = BTreeSet::new();
-        walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extension"), "", &mut found);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        walk(&root.join("extension"), "", &mut found);
+        walk(&root.join("web/shared"), "shared/", &mut found);
+        // Types for the checker, not for the browser.
+        found.retain(|path| !path.ends_with(".d.ts"));
         let embedded: BTreeSet<String> = FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
         assert_eq!(embedded, found);
     }

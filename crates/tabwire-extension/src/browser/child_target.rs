@@ -48,6 +48,7 @@ impl EmulatedBrowser {
         let Some(debuggee) = self.debuggees.get_mut(debuggee_id) else {
             return self.succeed(&requester, "{}");
         };
+        // All sessions share one debugger: Chrome pauses new targets if any of them waits.
         let enough = debuggee.auto_attach.is_some_and(|now| now.wait || !options.wait);
         debuggee.auto_attach =
             Some(AutoAttach { wait: options.wait || debuggee.auto_attach.is_some_and(|now| now.wait) });

@@ -46,7 +46,7 @@ pub enum Output {
     ToExtension(String),
 }
 
-/// Counts for diagnostics. All but `tabs`, `attaches` and `dropped_events` are 0 without sessions.
+/// Counts for diagnostics. `attached`, `sessions` and `pending` are 0 without sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BrowserStats {
     /// Known tabs.
@@ -61,6 +61,8 @@ pub struct BrowserStats {
     pub attaches: u64,
     /// Events that the extension dropped because the connection was full.
     pub dropped_events: u64,
+    /// Whether the extension is disconnected. Chrome may only have suspended it.
+    pub is_away: bool,
 }
 
 /// One browser behind one extension.
@@ -134,6 +136,7 @@ impl EmulatedBrowser {
             pending: self.pending.len(),
             attaches: self.attaches,
             dropped_events: self.dropped_events,
+            is_away: self.link == Link::Down,
         }
     }
 

@@ -74,6 +74,7 @@ impl EmulatedBrowser {
         command: Command,
         requester: Requester,
     ) {
+        // `chrome.debugger` would run it: these commands reach beyond the tab.
         if PROFILE_WIDE.contains(&command.method.as_str()) {
             let message = format!("{} would change the user's whole profile.", command.method);
             return self.fail(&requester, &ProtocolError::tabwire(ErrorCode::PolicyDenied, message));

@@ -89,27 +89,27 @@ impl EmulatedBrowser {
 
     fn record_context(&mut self, debuggee_id: &DebuggeeId, method: &str, params: &str) {
         #[derive(Deserialize)]
-        struct Created {
-            context: Numbered,
+        struct ContextCreated {
+            context: ContextNumber,
         }
         #[derive(Deserialize)]
-        struct Numbered {
+        struct ContextNumber {
             id: i64,
         }
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Destroyed {
+        struct ContextDestroyed {
             execution_context_id: i64,
         }
         let Some(debuggee) = self.debuggees.get_mut(debuggee_id) else { return };
         match method {
             "Runtime.executionContextCreated" if debuggee.contexts.len() < STORED_ITEMS => {
-                if let Ok(Created { context }) = lenient_json::read_as(params.as_bytes()) {
+                if let Ok(ContextCreated { context }) = lenient_json::read_as(params.as_bytes()) {
                     debuggee.contexts.insert(context.id, params.to_owned());
                 }
             }
             "Runtime.executionContextDestroyed" => {
-                if let Ok(Destroyed { execution_context_id }) = serde_json::from_str(params) {
+                if let Ok(ContextDestroyed { execution_context_id }) = serde_json::from_str(params) {
                     debuggee.contexts.remove(&execution_context_id);
                 }
             }

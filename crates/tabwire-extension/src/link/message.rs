@@ -5,14 +5,17 @@
 //! one or more, one per line: it batches events ([`messages`]).
 //!
 //! **Handshake.** Nonces are 32 random bytes in hexadecimal, used once. A proof is HMAC-SHA256 with the pairing key over
-//! side, install, extension's nonce and daemon's nonce, joined by line feeds. The key is never sent.
+//! side, install, extension's nonce and daemon's nonce, joined by line feeds; for a side panel `panel` is the fifth. The key
+//! is never sent. A daemon that knows no panels makes another proof, so a panel ends there and is never taken for a browser.
 //!
 //! | from | frame |
 //! |---|---|
-//! | extension | `{"hello":{"protocol":1,"version","install","nonce","browser":{"product","name","agent"}}}` |
+//! | extension | `{"hello":{"protocol":1,"version","install","nonce","browser":{"product","name","agent"},"purpose"}}`; `purpose` is `browser` (default) or `panel` |
 //! | daemon | `{"challenge":{"nonce","proof"}}`, which the extension verifies before it sends anything else |
 //! | extension | `{"proof":"…"}` |
 //! | daemon | `{"welcome":{"version"}}`, or `{"rejected":{"code","message"}}` for another protocol; else it closes |
+//!
+//! **A panel** sends and receives the messages of chats after `welcome`, and none of the following.
 //!
 //! **Commands**, daemon to extension: `{"id":7,"command":"attach","params":{"tab":12}}`. Each gets one response:
 //! `{"id":7,"result":{…}}` or `{"id":7,"error":{"code":"POLICY_DENIED","message":"…","number":-32000}}` (`number` only
@@ -34,8 +37,7 @@
 //! events. `settle` waits for those events.
 //!
 //! **Notifications**, daemon to extension, for its popup; each replaces the one before:
-//! `{"notify":"state","data":{…}}` with `approvals` (open ones), `decided`, `grants`, `policy`, `drivers` (clients by
-//! target) and `refused`.
+//! `{"notify":"state","data":{…}}`, where `data` is a [`Notification`](crate::notification::Notification).
 //!
 //! **Events**, extension to daemon: `{"event":"tab","data":{…}}`.
 //!
@@ -47,7 +49,8 @@
 //! | `detached` | `tab`, `reason`: the debugger is detached |
 //! | `reattached` | `tab`, `frameTree`: Chrome detached the debugger and the extension attached it again |
 //! | `cdp` | no `data`; beside `event`: `tab`, `session`, `method`, `params` |
-//! | `user` | a click: `type` is `answer` (`approval`, `answer`) or `revoke` (`grant`) |
+//! | `user` | a click: `type` is `answer` (`approval`, `answer`) or `revoke` (`grant`); or `show` (`urls` of shared tabs
+//! in the popup) |
 //! | `heartbeat` | `dropped_events`: total count; keeps Chrome from stopping the worker |
 
 use serde::{Deserialize, Serialize};
@@ -72,6 +75,17 @@ pub struct BrowserInfo {
     pub agent: String,
 }
 
+/// What a connection of the extension is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// The tabs of its browser.
+    #[default]
+    Browser,
+    /// A side panel with chats.
+    Panel,
+}
+
 /// The extension's first message.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hello {
@@ -85,6 +99,9 @@ pub struct Hello {
     pub nonce: String,
     /// Its browser.
     pub browser: BrowserInfo,
+    /// What the connection is for.
+    #[serde(default)]
+    pub purpose: Purpose,
 }
 
 /// The daemon's response to `hello`.

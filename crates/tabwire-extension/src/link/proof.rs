@@ -5,6 +5,8 @@ use std::fmt;
 
 use ring::hmac;
 
+use crate::link_message::Purpose;
+
 /// The side that makes a proof. A proof of one side is invalid for the other, so it cannot be reflected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -23,6 +25,8 @@ pub struct Handshake<'a> {
     pub extension_nonce: &'a str,
     /// The daemon's nonce.
     pub daemon_nonce: &'a str,
+    /// What the connection is for. A proof for one purpose is invalid for the other.
+    pub purpose: Purpose,
 }
 
 impl Handshake<'_> {
@@ -31,7 +35,11 @@ impl Handshake<'_> {
             Side::Daemon => "daemon",
             Side::Extension => "extension",
         };
-        [side, self.install, self.extension_nonce, self.daemon_nonce].join("\n")
+        let text = [side, self.install, self.extension_nonce, self.daemon_nonce].join("\n");
+        match self.purpose {
+            Purpose::Browser => text,
+            Purpose::Panel => format!("{text}\npanel"),
+        }
     }
 }
 
@@ -87,7 +95,12 @@ mod tests {
     use super::*;
 
     fn handshake<'a>(extension: &'a str, daemon: &'a str) -> Handshake<'a> {
-        Handshake { install: "00ff00ff00ff00ff", extension_nonce: extension, daemon_nonce: daemon }
+        Handshake {
+            install: "00ff00ff00ff00ff",
+            extension_nonce: extension,
+            daemon_nonce: daemon,
+            purpose: Purpose::Browser,
+        }
     }
 
     #[test]
@@ -98,6 +111,9 @@ mod tests {
         assert!(!key.verify(Side::Daemon, &handshake("aa", "bb"), &shown), "the other side");
         assert!(!key.verify(Side::Extension, &handshake("aa", "bc"), &shown), "another nonce");
         assert!(!key.verify(Side::Extension, &handshake("ab", "b"), &shown), "parts moved");
+        let panel = Handshake { purpose: Purpose::Panel, ..handshake("aa", "bb") };
+        assert!(!key.verify(Side::Extension, &panel, &shown), "another purpose");
+        assert!(!key.verify(Side::Extension, &handshake("aa", "bb"), &key.proof(Side::Extension, &panel)));
         let other = PairingKey::find(&"2f".repeat(32)).expect("a key");
         assert!(!other.verify(Side::Extension, &handshake("aa", "bb"), &shown), "another key");
         for nonsense in ["", "0", "zz", &shown[..62]] {

@@ -26,6 +26,11 @@ impl Secrets for OneSession {
     fn is_mcp(&self, secret: &str) -> bool {
         secret == MCP
     }
+
+    fn find_open_port(&self, port: u16) -> Option<SessionKey> {
+        let _ = port;
+        None
+    }
 }
 
 /// The extension's Origin, which is accepted on one route only.
@@ -68,6 +73,8 @@ pub(crate) fn check(data: &[u8]) {
             assert!(*host == format!("127.0.0.1:{port}") || *host == format!("localhost:{port}"));
             check_secret(&head, &admitted.scope, admitted.route.access);
         }
+        // No session has an open port here.
+        Transport::OpenPort(_) => assert_eq!(admitted.scope, Scope::Public),
     }
     if head.method == "POST" {
         let kind = head.content_type.expect("a body has a type").to_ascii_lowercase();

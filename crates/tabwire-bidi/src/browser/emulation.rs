@@ -1,0 +1,93 @@
+//! Emulation: viewport, time zone, locale, user agent, position, offline.
+
+use serde_json::{Value, json};
+
+use super::{Command, EmulatedBrowser, Reply};
+use crate::protocol::message::{flag, number, text};
+
+impl EmulatedBrowser {
+    pub(super) fn emulation_command(&mut self, tab: &str, command: &Command, reply: Reply) {
+        let params = &command.params;
+        let contexts = json!([tab]);
+        match command.method.as_str() {
+            "Emulation.setDeviceMetricsOverride" => self.set_metrics(tab, params, reply),
+            "Emulation.clearDeviceMetricsOverride" => {
+                let clear = json!({"context": tab, "viewport": null, "devicePixelRatio": null});
+                self.send_acknowledged("browsingContext.setViewport", clear, reply);
+            }
+            "Emulation.setTimezoneOverride" => {
+                let zone = Some(text(params, "timezoneId")).filter(|zone| !zone.is_empty());
+                let set = json!({"timezone": zone, "contexts": contexts});
+                self.send_acknowledged("emulation.setTimezoneOverride", set, reply);
+            }
+            "Emulation.setLocaleOverride" => {
+                let locale = Some(text(params, "locale").replace('_', "-")).filter(|one| !one.is_empty());
+                let set = json!({"locale": locale, "contexts": contexts});
+                self.send_acknowledged("emulation.setLocaleOverride", set, reply);
+            }
+            "Emulation.setUserAgentOverride" => self.set_user_agent(tab, params, reply),
+            "Emulation.setGeolocationOverride" => {
+                let set = match (number(params, "latitude"), number(params, "longitude")) {
+                    (Some(latitude), Some(longitude)) => json!({
+                        "coordinates": {
+                            "latitude": latitude, "longitude": longitude,
+                            "accuracy": number(params, "accuracy").unwrap_or(1.0),
+                        },
+                        "contexts": contexts,
+                    }),
+                    _ => json!({"error": {"type": "positionUnavailable"}, "contexts": contexts}),
+                };
+                self.send_acknowledged("emulation.setGeolocationOverride", set, reply);
+            }
+            "Emulation.clearGeolocationOverride" => {
+                let set = json!({"coordinates": null, "contexts": contexts});
+                self.send_acknowledged("emulation.setGeolocationOverride", set, reply);
+            }
+            // Turning off what is off anyway.
+            "Emulation.setTouchEmulationEnabled" if !flag(params, "enabled") => self.succeed(reply, "{}"),
+            "Emulation.setCPUThrottlingRate" if number(params, "rate").is_some_and(|rate| rate <= 1.0) => {
+                self.succeed(reply, "{}");
+            }
+            "Emulation.setEmulatedMedia" if is_empty_media(params) => self.succeed(reply, "{}"),
+            "Emulation.setDefaultBackgroundColorOverride" if params.get("color").is_none() => {
+                self.succeed(reply, "{}");
+            }
+            method => self.refuse(reply, method),
+        }
+    }
+
+    fn set_metrics(&mut self, tab: &str, params: &Value, reply: Reply) {
+        let size = |name: &str| params.get(name).and_then(Value::as_u64).filter(|size| *size > 0);
+        let viewport = match (size("width"), size("height")) {
+            (Some(width), Some(height)) => json!({"width": width, "height": height}),
+            _ => Value::Null,
+        };
+        let ratio = number(params, "deviceScaleFactor").filter(|ratio| *ratio > 0.0);
+        let set = json!({"context": tab, "viewport": viewport, "devicePixelRatio": ratio});
+        self.send_acknowledged("browsingContext.setViewport", set, reply);
+    }
+
+    pub(super) fn set_user_agent(&mut self, tab: &str, params: &Value, reply: Reply) {
+        let agent = Some(text(params, "userAgent")).filter(|agent| !agent.is_empty());
+        let set = json!({"userAgent": agent, "contexts": [tab]});
+        self.send_acknowledged("emulation.setUserAgentOverride", set, reply);
+    }
+
+    /// `Network.emulateNetworkConditions`: only offline exists.
+    pub(super) fn set_conditions(&mut self, tab: &str, command: &Command, reply: Reply) {
+        let params = &command.params;
+        let limits = ["latency", "downloadThroughput", "uploadThroughput"];
+        if limits.iter().any(|name| number(params, name).is_some_and(|limit| limit > 0.0)) {
+            return self.refuse(reply, &command.method);
+        }
+        let conditions = if flag(params, "offline") { json!({"type": "offline"}) } else { Value::Null };
+        let set = json!({"networkConditions": conditions, "contexts": [tab]});
+        self.send_acknowledged("emulation.setNetworkConditions", set, reply);
+    }
+}
+
+fn is_empty_media(params: &Value) -> bool {
+    let features = params.get("features").and_then(Value::as_array);
+    let is_reset = |feature: &Value| text(feature, "value").is_empty();
+    text(params, "media").is_empty() && features.is_none_or(|features| features.iter().all(is_reset))
+}

@@ -1,0 +1,196 @@
+//! `Runtime.evaluate` and `Runtime.callFunctionOn`.
+
+use serde_json::{Value, json};
+use tabwire_cdp::ProtocolError;
+
+use super::{EmulatedBrowser, Reply};
+use crate::protocol::message::{BidiError, CONTEXT_MISSING, flag, text};
+use crate::protocol::remote_value::{ObjectId, to_argument, to_exception, to_object, to_object_by_value};
+use crate::protocol::script_text::{agent_expression, function_by_value, value_of_handle};
+use crate::state::realm::Realm;
+
+/// The start of an expression of the page agent.
+const AGENT: &str = "globalThis.tabwire ?";
+
+/// How a value goes to the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Give {
+    /// As a handle.
+    Handle,
+    /// The page's script already made text of it.
+    Text,
+    /// By value: an object is read with a second command.
+    Value,
+}
+
+impl EmulatedBrowser {
+    /// The realm of a command, in its tab.
+    fn find_realm<'a>(&'a self, tab: &'a str, number: Option<i64>) -> Option<&'a Realm> {
+        let realm = match number {
+            Some(number) => self.realms.find(number)?,
+            None => self.realms.main_of(tab)?,
+        };
+        self.contexts.tab_of(&realm.context).filter(|found| found.id == tab)?;
+        Some(realm)
+    }
+
+    pub(super) fn evaluate(&mut self, tab: &str, params: &Value, reply: Reply) {
+        let number = params.get("contextId").and_then(Value::as_i64);
+        let Some(realm) = self.find_realm(tab, number).cloned() else {
+            return self.fail(reply, &ProtocolError::chrome(-32000, CONTEXT_MISSING));
+        };
+        let expression = text(params, "expression");
+        let by_value = flag(params, "returnByValue");
+        let is_agent = by_value && realm.sandbox.is_some() && expression.starts_with(AGENT);
+        let give = match (by_value, is_agent) {
+            (false, _) => Give::Handle,
+            (true, true) => Give::Text,
+            (true, false) => Give::Value,
+        };
+        let sent = if is_agent { agent_expression(expression) } else { expression.to_owned() };
+        let ownership = if give == Give::Text { "none" } else { "root" };
+        let mut command = json!({
+            "expression": sent, "target": {"realm": realm.id}, "awaitPromise": flag(params, "awaitPromise"),
+            "resultOwnership": ownership, "serializationOptions": {"maxObjectDepth": 0, "maxDomDepth": 0},
+        });
+        if flag(params, "userGesture") {
+            command["userActivation"] = json!(true);
+        }
+        let wraps = flag(params, "replMode") && expression.contains("await");
+        let source = expression.to_owned();
+        let first = realm.clone();
+        let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
+            let is_syntax_error = outcome.as_ref().is_ok_and(is_syntax_error);
+            if wraps && is_syntax_error {
+                return browser.evaluate_async(&first, &source, give, reply);
+            }
+            browser.evaluated(&first, give, outcome, reply);
+        };
+        self.send_for(Some(&realm.context), Some(&realm.id), "script.evaluate", command, Box::new(then));
+    }
+
+    /// Evaluates a script with `await` outside of functions, which BiDi does not allow.
+    fn evaluate_async(&mut self, realm: &Realm, source: &str, give: Give, reply: Reply) {
+        let command = json!({
+            "expression": format!("(async () => (\n{source}\n))()"), "target": {"realm": realm.id},
+            "awaitPromise": true, "resultOwnership": "root",
+            "serializationOptions": {"maxObjectDepth": 0, "maxDomDepth": 0},
+        });
+        let first = realm.clone();
+        let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
+            browser.evaluated(&first, give, outcome, reply);
+        };
+        self.send_for(Some(&realm.context), Some(&realm.id), "script.evaluate", command, Box::new(then));
+    }
+
+    fn evaluated(&mut self, realm: &Realm, give: Give, outcome: Result<Value, BidiError>, reply: Reply) {
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => return self.fail(reply, &error.to_script_error()),
+        };
+        if let Some(details) = outcome.get("exceptionDetails") {
+            let details = to_exception(details, realm.number);
+            let exception = details.get("exception").cloned().unwrap_or_default();
+            return self.succeed(reply, json!({"result": exception, "exceptionDetails": details}));
+        }
+        let value = outcome.get("result").cloned().unwrap_or_default();
+        let object = match give {
+            Give::Text => to_object_by_value(&value, realm.number),
+            Give::Handle => to_object(&value, realm.number),
+            Give::Value => match text(&value, "handle") {
+                "" => to_object(&value, realm.number),
+                handle => return self.read_value(realm, handle.to_owned(), reply),
+            },
+        };
+        self.succeed(reply, json!({"result": object}));
+    }
+
+    /// Reads an object by its handle, and releases the handle.
+    fn read_value(&mut self, realm: &Realm, handle: String, reply: Reply) {
+        let command = json!({
+            "functionDeclaration": value_of_handle(), "arguments": [{"handle": handle}],
+            "target": {"realm": realm.id}, "awaitPromise": false,
+        });
+        let first = realm.clone();
+        let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
+            browser.evaluated(&first, Give::Text, outcome, reply);
+        };
+        self.send_for(Some(&realm.context), Some(&realm.id), "script.callFunction", command, Box::new(then));
+        self.post("script.disown", json!({"handles": [handle], "target": {"realm": realm.id}}));
+    }
+
+    pub(super) fn call_function(&mut self, tab: &str, params: &Value, reply: Reply) {
+        let this = match params.get("objectId").and_then(Value::as_str).map(ObjectId::parse) {
+            Some(None) => {
+                return self.fail(reply, &ProtocolError::invalid_params("Invalid remote object id"));
+            }
+            Some(Some(id)) => Some(id),
+            None => None,
+        };
+        let number = match &this {
+            Some(this) => Some(this.context),
+            None => params.get("executionContextId").and_then(Value::as_i64),
+        };
+        let Some(realm) = self.find_realm(tab, number).cloned() else {
+            return self.fail(reply, &ProtocolError::chrome(-32000, CONTEXT_MISSING));
+        };
+        let by_value = flag(params, "returnByValue");
+        let declaration = text(params, "functionDeclaration");
+        let declaration = if by_value { function_by_value(declaration) } else { declaration.to_owned() };
+        let arguments = params.get("arguments").and_then(Value::as_array);
+        let arguments: Vec<Value> = arguments.into_iter().flatten().map(to_argument).collect();
+        let ownership = if by_value { "none" } else { "root" };
+        let mut command = json!({
+            "functionDeclaration": declaration, "arguments": arguments, "target": {"realm": realm.id},
+            "awaitPromise": flag(params, "awaitPromise"), "resultOwnership": ownership,
+            "serializationOptions": {"maxObjectDepth": 0, "maxDomDepth": 0},
+        });
+        if let Some(this) = this {
+            command["this"] = this.to_reference();
+        }
+        if flag(params, "userGesture") {
+            command["userActivation"] = json!(true);
+        }
+        let give = if by_value { Give::Text } else { Give::Handle };
+        let first = realm.clone();
+        let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
+            browser.evaluated(&first, give, outcome, reply);
+        };
+        self.send_for(Some(&realm.context), Some(&realm.id), "script.callFunction", command, Box::new(then));
+    }
+
+    pub(super) fn release_object(&mut self, params: &Value, reply: Reply) {
+        let id = params.get("objectId").and_then(Value::as_str).and_then(ObjectId::parse);
+        if let Some(ObjectId { context, handle: Some(handle), .. }) = id
+            && let Some(realm) = self.realms.find(context).map(|realm| realm.id.clone())
+        {
+            self.post("script.disown", json!({"handles": [handle], "target": {"realm": realm}}));
+        }
+        self.succeed(reply, "{}");
+    }
+
+    /// Runs a function of the emulated browser in a document, in a sandbox that no client sees.
+    pub(super) fn call_own(
+        &mut self,
+        context: &str,
+        function: &str,
+        arguments: &Value,
+        then: impl FnOnce(&mut Self, Result<Value, BidiError>) + Send + 'static,
+    ) {
+        let target = json!({"context": context, "sandbox": crate::protocol::script_text::OWN_SANDBOX});
+        let command = json!({
+            "functionDeclaration": function, "arguments": arguments, "target": target, "awaitPromise": false,
+            "serializationOptions": {"maxObjectDepth": 2, "maxDomDepth": 0},
+        });
+        let read = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
+            let value = outcome.map(|outcome| outcome.get("result").cloned().unwrap_or_default());
+            then(browser, value);
+        };
+        self.send_for(Some(context), None, "script.callFunction", command, Box::new(read));
+    }
+}
+
+fn is_syntax_error(outcome: &Value) -> bool {
+    let details = outcome.get("exceptionDetails");
+    details.is_some_and(|details| text(details, "text").starts_with("SyntaxError"))
+}

@@ -1,0 +1,5 @@
+//! The emulated browser against a scripted BiDi browser.
+
+mod commands;
+mod stage;
+mod stories;

@@ -4,7 +4,9 @@
 //! and child exchange the lines of `message` over two pipes.
 
 pub mod child;
+pub mod declarations;
 pub mod limits;
 pub mod message;
+pub mod module_path;
 pub mod sandbox;
 pub mod typescript;

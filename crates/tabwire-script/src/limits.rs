@@ -41,6 +41,9 @@ pub const RESULT_CHARACTERS: usize = 1024 * 1024;
 /// Largest value that a run returns as JSON, and largest `state` that survives a kill.
 pub const VALUE_BYTES: usize = 4 * 1024 * 1024;
 
+/// Images that one run shows to its client.
+pub const IMAGES: usize = 8;
+
 /// Timers of a script at once.
 pub const TIMERS: usize = 10_000;
 
@@ -50,8 +53,17 @@ pub const CHILDREN: usize = 32;
 /// Runs that may wait for the same process.
 pub const QUEUED_RUNS: usize = 16;
 
+/// Skills of the user that scripts can import.
+pub const SKILLS: usize = 64;
+
 /// How long a process without a run is kept.
 pub const IDLE: Duration = Duration::from_secs(30 * 60);
 
+/// Clients whose `state` is kept after their process was ended for another one or after a long idle time.
+pub const KEPT_STATES: usize = 64;
+
 /// Address space of a script's process.
 pub const ADDRESS_SPACE_BYTES: u64 = 512 * 1024 * 1024;
+
+/// Events that wait for a script. More are counted and dropped.
+pub const QUEUED_EVENTS: usize = 1_000;

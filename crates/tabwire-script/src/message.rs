@@ -48,6 +48,20 @@ pub struct Run {
     pub tabs: Value,
     /// Names of the actions, for `tabwire.<action>()`.
     pub actions: Vec<String>,
+    /// The user's skills, for `skills()` and `help()`.
+    pub skills: Vec<Skill>,
+}
+
+/// Code of the user that scripts can import as `tabwire:NAME`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skill {
+    /// Its name.
+    pub name: String,
+    /// What it does, in one line.
+    pub description: String,
+    /// Its explanation; empty if the code does not ask for help.
+    #[serde(default)]
+    pub text: String,
 }
 
 /// The result of a call.
@@ -93,6 +107,8 @@ pub enum FromChild {
     Console(Console),
     /// An image for the client.
     Image(Image),
+    /// The events that the script listens to from now on.
+    Listen(Listen),
     /// The run has ended.
     Done(Box<Done>),
 }
@@ -135,6 +151,16 @@ pub struct Console {
 pub struct Image {
     /// The path.
     pub path: String,
+}
+
+/// The events that a script listens to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Listen {
+    /// Their names.
+    pub events: Vec<String>,
+    /// The tabs that must be watched even if the script does not use them.
+    pub tabs: Vec<String>,
 }
 
 /// The end of a run.

@@ -11,19 +11,37 @@ use crate::limits::ADDRESS_SPACE_BYTES;
 /// Descriptors that the process may have: input, output and errors. With 0, `poll` fails.
 const DESCRIPTORS: u64 = 3;
 
+/// The profile of `sandbox-exec` on macOS: nothing is allowed but to load and run the program itself. `EXE` is a parameter,
+/// so that no path is quoted. Not tested: it was written without a Mac.
+pub const MACOS_PROFILE: &str = "\
+(version 1)
+(deny default)
+(allow process-exec (literal (param \"EXE\")))
+(allow file-read* (literal (param \"EXE\")) (literal \"/\") (literal \"/dev/urandom\") (literal \"/dev/null\")
+  (subpath \"/usr/lib\") (subpath \"/System/Library\") (subpath \"/System/Volumes/Preboot/Cryptexes/OS\"))
+(allow sysctl-read)
+";
+
+/// The program and arguments that start another program under [`MACOS_PROFILE`].
+#[must_use]
+pub fn macos_command(program: &str) -> (&'static str, Vec<String>) {
+    let arguments = ["-D", &format!("EXE={program}"), "-p", MACOS_PROFILE, program].map(str::to_owned);
+    ("/usr/bin/sandbox-exec", arguments.to_vec())
+}
+
 /// Sets resource limits, and makes the process end with its parent. Called before the engine starts.
 ///
 /// # Errors
 /// When the system refuses a limit.
 pub fn limit_resources() -> io::Result<()> {
     // No core files, and no files at all: with FSIZE 0 a write to a file ends the process.
-    for (resource, most) in [
-        (Resource::Core, 0),
-        (Resource::Fsize, 0),
-        (Resource::As, ADDRESS_SPACE_BYTES),
-        (Resource::Nofile, DESCRIPTORS),
-    ] {
+    for (resource, most) in [(Resource::Core, 0), (Resource::Fsize, 0), (Resource::Nofile, DESCRIPTORS)] {
         setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
+    // macOS refuses a limit below what every process maps at its start.
+    if cfg!(target_os = "linux") {
+        let most = Some(ADDRESS_SPACE_BYTES);
+        setrlimit(Resource::As, Rlimit { current: most, maximum: most })?;
     }
     #[cfg(target_os = "linux")]
     {
@@ -114,4 +132,26 @@ fn system_calls() -> Vec<i64> {
     #[cfg(target_arch = "x86_64")]
     allowed.push(libc::SYS_poll);
     allowed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profile_for_macos_denies_by_default_and_names_no_path_of_the_user() {
+        let (program, arguments) = macos_command("/Applications/a b\")(allow default/tabwire");
+        assert_eq!(program, "/usr/bin/sandbox-exec");
+        assert_eq!(arguments[1], "EXE=/Applications/a b\")(allow default/tabwire");
+        assert!(MACOS_PROFILE.contains("(deny default)") && !MACOS_PROFILE.contains("Applications"));
+        for word in ["network", "file-write", "process-fork", "mach", "signal", "ipc"] {
+            assert!(!MACOS_PROFILE.contains(word), "{word}");
+        }
+        let depth = MACOS_PROFILE.chars().fold(0, |depth, letter| match letter {
+            '(' => depth + 1,
+            ')' => depth - 1,
+            _ => depth,
+        });
+        assert_eq!(depth, 0);
+    }
 }

@@ -7,7 +7,7 @@ use rquickjs::{Ctx, Exception, Object};
 use url::Url;
 
 use super::Shared;
-use crate::message::Call;
+use crate::message::{Call, Listen};
 
 /// Makes the host object.
 pub(super) fn make<'js>(context: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Result<Object<'js>> {
@@ -29,6 +29,9 @@ pub(super) fn make<'js>(context: &Ctx<'js>, shared: &Rc<Shared>) -> rquickjs::Re
         Err(Exception::throw_range(&context, "The parameters are too large."))
     };
     host.set("call", Func::from(call))?;
+    let of = Rc::clone(shared);
+    let listen = move |events: Vec<String>, tabs: Vec<String>| of.output.listen(Listen { events, tabs });
+    host.set("listen", Func::from(listen))?;
     host.set("parseUrl", Func::from(parse_url))?;
     host.set("setUrlPart", Func::from(set_url_part))?;
     host.set("random", Func::from(random))?;

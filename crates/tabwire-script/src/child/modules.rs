@@ -9,6 +9,7 @@ use rquickjs::module::Declared;
 use rquickjs::{Ctx, Error, Exception, Module};
 
 use crate::limits::MODULE_BYTES;
+use crate::module_path::{candidates, join};
 use crate::typescript::{Purpose, prepare};
 
 /// Built-in modules: the name, and code that takes everything from the API.
@@ -28,8 +29,8 @@ const BUILT_IN: [(&str, &str); 4] = [
     ),
 ];
 
-/// File endings that an import may leave out.
-const ENDINGS: [&str; 6] = ["", ".ts", ".js", ".mts", ".mjs", "/index.ts"];
+/// Begins the name of a skill of the user.
+const SKILL_PREFIX: &str = "tabwire:";
 
 /// The files of a run, by path.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +43,7 @@ impl ModuleFiles {
 
     fn find(&self, path: &str) -> Option<String> {
         let files = self.0.borrow();
-        ENDINGS.iter().map(|ending| format!("{path}{ending}")).find(|path| files.contains_key(path))
+        candidates(path).find(|path| files.contains_key(path))
     }
 }
 
@@ -57,8 +58,17 @@ impl Resolver for ModuleFiles {
         if BUILT_IN.iter().any(|(known, _)| *known == name) {
             return Ok(name.to_owned());
         }
-        let found = name.starts_with('.').then(|| join(base, name)).and_then(|path| self.find(&path));
+        let path = match name {
+            name if name.starts_with('.') => Some(join(base, name)),
+            name if name.starts_with(SKILL_PREFIX) => Some(name.to_owned()),
+            _ => None,
+        };
+        let found = path.and_then(|path| self.find(&path));
         found.ok_or_else(|| {
+            if name.starts_with(SKILL_PREFIX) {
+                let message = format!("There is no skill `{name}`. skills() lists them.");
+                return Exception::throw_message(context, &message);
+            }
             let known = BUILT_IN.map(|(name, _)| name).join(", ");
             let message = format!(
                 "Cannot import `{name}`. Imports are files beside the script, by a relative path, and: {known}."
@@ -98,37 +108,5 @@ impl Loader for ModuleSource {
             Exception::throw_syntax(context, &message)
         })?;
         Module::declare(context.clone(), name, prepared.code)
-    }
-}
-
-/// The path of `name` seen from the file `base`.
-fn join(base: &str, name: &str) -> String {
-    let mut parts: Vec<&str> = base.split('/').collect();
-    parts.pop();
-    for part in name.split('/') {
-        match part {
-            "." | "" => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_relative_path_starts_at_the_importing_file() {
-        for (base, name, path) in [
-            ("script.ts", "./a", "a"),
-            ("x/script.ts", "../a.ts", "a.ts"),
-            ("x/y/script.ts", "./z/a", "x/y/z/a"),
-            ("script.ts", "../a", "../a"),
-            ("/x/y/s.ts", "../a.ts", "/x/a.ts"),
-        ] {
-            assert_eq!(join(base, name), path, "{base} {name}");
-        }
     }
 }

@@ -5,13 +5,14 @@ use std::cell::Cell;
 use rustix::io::Errno;
 use rustix::stdio::stdout;
 
-use crate::limits::{CONSOLE_BYTES, RESULT_CHARACTERS, VALUE_BYTES};
-use crate::message::{Call, Console, Done, FromChild, Image, to_line};
+use crate::limits::{CONSOLE_BYTES, IMAGES, RESULT_CHARACTERS, VALUE_BYTES};
+use crate::message::{Call, Console, Done, FromChild, Image, Listen, to_line};
 
 /// The way to the daemon.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     console_bytes: Cell<usize>,
+    images: Cell<usize>,
     dropped: Cell<u64>,
     is_broken: Cell<bool>,
 }
@@ -20,6 +21,7 @@ impl Output {
     /// Starts the count of a run.
     pub(super) fn begin_run(&self) {
         self.console_bytes.set(0);
+        self.images.set(0);
         self.dropped.set(0);
     }
 
@@ -36,20 +38,31 @@ impl Output {
         self.send(&FromChild::Call(call))
     }
 
+    pub(super) fn listen(&self, listen: Listen) {
+        self.send(&FromChild::Listen(listen));
+    }
+
+    /// Sends an image. One more than the limit is sent, so that the daemon tells the client.
     pub(super) fn image(&self, path: String) {
-        self.send(&FromChild::Image(Image { path }));
+        self.images.set(self.images.get() + 1);
+        if self.images.get() <= IMAGES + 1 {
+            self.send(&FromChild::Image(Image { path }));
+        }
     }
 
     /// Sends a line of the console. Beyond the limit, bytes are only counted.
     pub(super) fn console(&self, level: String, mut text: String) {
         let left = CONSOLE_BYTES.saturating_sub(self.console_bytes.get());
-        if text.len() > left {
-            let kept = text.floor_char_boundary(left);
-            self.dropped.set(self.dropped.get() + u64::try_from(text.len() - kept).unwrap_or(u64::MAX));
+        // The end of the line counts, so that empty lines have a limit too.
+        let size = text.len() + 1;
+        if size > left {
+            let kept = text.floor_char_boundary(left.saturating_sub(1));
+            let dropped = if left == 0 { size } else { text.len() - kept };
+            self.dropped.set(self.dropped.get() + u64::try_from(dropped).unwrap_or(u64::MAX));
             text.truncate(kept);
         }
-        self.console_bytes.set(self.console_bytes.get() + text.len());
         if left > 0 {
+            self.console_bytes.set(self.console_bytes.get() + text.len() + 1);
             self.send(&FromChild::Console(Console { level, text }));
         }
     }

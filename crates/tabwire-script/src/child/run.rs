@@ -62,6 +62,7 @@ impl<'js> Child<'js> {
         self.shared.run.set(Some(run.id));
         let facts = serde_json::json!({
             "args": run.args, "state": run.state, "tab": run.tab, "tabs": run.tabs, "actions": run.actions,
+            "skills": run.skills,
         });
         let facts = self.context.json_parse(facts.to_string()).catch(&self.context);
         if let Ok(facts) = facts {
@@ -80,11 +81,20 @@ impl<'js> Child<'js> {
     /// Reports the run when its promise is settled, or when it was interrupted.
     pub(super) fn finish_run(&mut self) {
         let is_interrupted = self.shared.is_interrupted.get();
-        self.follow_promise();
+        while self.follow_promise() {
+            self.run_jobs();
+        }
         let Some(run) = self.run.take_if(|run| is_interrupted || run.is_settled()) else { return };
         let done = match run.promise.result::<Value<'js>>() {
             _ if is_interrupted => Done { error: Some(report::cancelled(INTERRUPTED)), ..Done::default() },
-            Some(Ok(value)) => self.result_of(run.form, value),
+            Some(Ok(value)) => match self.call::<_, Option<Value<'js>>>("takeSoftError", ()).flatten() {
+                Some(error) => {
+                    let error = CaughtError::Value(error);
+                    let error = self.report(&error, run.form, &run.name, &run.code);
+                    Done { error: Some(error), ..Done::default() }
+                }
+                None => self.result_of(run.form, value),
+            },
             Some(Err(error)) => {
                 let caught = CaughtError::from_error(&self.context, error);
                 let error = self.report(&caught, run.form, &run.name, &run.code);
@@ -95,8 +105,9 @@ impl<'js> Child<'js> {
         self.end_run(Done { run: run.id, ..done });
     }
 
-    /// Waits for the promise that is the value of a script's last expression, and for the tests of a file.
-    fn follow_promise(&mut self) {
+    /// Waits for the promise that is the value of a script's last expression, and for the tests of a file. Whether
+    /// there is one.
+    fn follow_promise(&mut self) -> bool {
         if self
             .run
             .as_ref()
@@ -105,14 +116,14 @@ impl<'js> Child<'js> {
             && let Some(run) = &mut self.run
         {
             run.promise = tests;
-            return;
+            return true;
         }
-        let Some(run) = self.run.as_mut().filter(|run| run.form == Form::Script) else { return };
-        let Some(Ok(value)) = run.promise.result::<Value<'js>>() else { return };
+        let Some(run) = self.run.as_mut().filter(|run| run.form == Form::Script) else { return false };
+        let Some(Ok(value)) = run.promise.result::<Value<'js>>() else { return false };
         let last = value.as_object().and_then(|object| object.get::<_, Value<'js>>("value").ok());
-        if let Some(promise) = last.and_then(|last| last.into_promise()) {
-            (run.promise, run.form) = (promise, Form::Function);
-        }
+        let Some(promise) = last.and_then(|last| last.into_promise()) else { return false };
+        (run.promise, run.form) = (promise, Form::Function);
+        true
     }
 
     /// Sends the end of a run, with the part of `state` that is JSON.
@@ -137,12 +148,12 @@ impl<'js> Child<'js> {
             Form::Function => value,
             Form::Module => return Done::default(),
         };
-        let told: Option<Object<'js>> = self.call("describe", (value,));
-        let Some(told) = told else {
+        let description: Option<Object<'js>> = self.call("describe", (value,));
+        let Some(description) = description else {
             return Done { text: Some("(a value that cannot be shown)".to_owned()), ..Done::default() };
         };
-        let text: Option<String> = told.get("text").ok().flatten();
-        let json: Option<String> = told.get("json").ok().flatten();
+        let text: Option<String> = description.get("text").ok().flatten();
+        let json: Option<String> = description.get("json").ok().flatten();
         Done { text, value: json.and_then(|json| serde_json::from_str(&json).ok()), ..Done::default() }
     }
 
@@ -157,13 +168,16 @@ impl<'js> Child<'js> {
         self.shared.stop_at.set(Some(Instant::now() + READ_TIME));
         // Without memory the engine cannot make an error, and throws null.
         let is_null = value.is_null();
-        let told: Option<Object<'js>> = self.call("describeError", (value,));
-        let text =
-            |key: &str| told.as_ref().and_then(|told| told.get::<_, Option<String>>(key).ok().flatten());
+        let description: Option<Object<'js>> = self.call("describeError", (value,));
+        let text = |key: &str| {
+            description
+                .as_ref()
+                .and_then(|description| description.get::<_, Option<String>>(key).ok().flatten())
+        };
         let shift = if form == Form::Function { FUNCTION_START.len() } else { 0 };
         let place = text("stack").and_then(|stack| report::find_place(&stack, name, shift));
         let message = text("message").unwrap_or_else(|| "The script failed.".to_owned());
-        let is_out_of_memory = is_null || told.is_none() || message == OUT_OF_MEMORY;
+        let is_out_of_memory = is_null || description.is_none() || message == OUT_OF_MEMORY;
         if is_out_of_memory {
             // Variables may hold the memory, so that no later run could work.
             self.shared.is_interrupted.set(true);

@@ -19,10 +19,14 @@ pub(super) struct Blanker<'s> {
     pub(super) refused: Option<(usize, &'static str)>,
     /// Whether a `return` stands outside of functions.
     pub(super) has_return: bool,
+    /// What `import()` names with a text.
+    pub(super) dynamic_imports: Vec<String>,
     /// Statements that were blanked out.
     removed: Vec<Span>,
     /// Names that are used as values.
     used: HashSet<String>,
+    /// Where bodies of functions start that are an expression.
+    bodies: HashSet<u32>,
     function_depth: usize,
 }
 
@@ -33,8 +37,10 @@ impl<'s> Blanker<'s> {
             text: source.as_bytes().to_vec(),
             refused: None,
             has_return: false,
+            dynamic_imports: Vec::new(),
             removed: Vec::new(),
             used: HashSet::new(),
+            bodies: HashSet::new(),
             function_depth: 0,
         }
     }
@@ -155,7 +161,12 @@ impl<'a> Visit<'a> for Blanker<'_> {
                 | Statement::ReturnStatement(_)
                 | Statement::ThrowStatement(_)
         );
-        if is_simple && end > start && self.text[end - 1] == b' ' && self.source.as_bytes()[end - 1] != b';' {
+        if is_simple
+            && !self.bodies.contains(&span.start)
+            && end > start
+            && self.text[end - 1] == b' '
+            && self.source.as_bytes()[end - 1] != b';'
+        {
             let kept = self.text[start..end].iter().rposition(|byte| !byte.is_ascii_whitespace());
             if let Some(place) = kept.map(|kept| start + kept + 1).filter(|place| self.text[*place] == b' ') {
                 self.text[place] = b';';
@@ -170,6 +181,10 @@ impl<'a> Visit<'a> for Blanker<'_> {
 
     fn visit_arrow_function_expression(&mut self, it: &ArrowFunctionExpression<'a>) {
         self.function_depth += 1;
+        if it.expression {
+            // The parser has the expression as a statement, which ends with the function and takes no semicolon.
+            self.bodies.extend(it.body.statements.iter().map(|body| body.span().start));
+        }
         walk::walk_arrow_function_expression(self, it);
         self.function_depth -= 1;
     }
@@ -190,6 +205,18 @@ impl<'a> Visit<'a> for Blanker<'_> {
         self.function_depth += 1;
         walk::walk_function(self, it, flags);
         self.function_depth -= 1;
+    }
+
+    fn visit_import_expression(&mut self, it: &ImportExpression<'a>) {
+        match &it.source {
+            Expression::StringLiteral(text) => self.dynamic_imports.push(text.value.to_string()),
+            Expression::TemplateLiteral(template) => {
+                let text = template.single_quasi().map(|text| text.to_string());
+                self.dynamic_imports.extend(text);
+            }
+            _ => {}
+        }
+        walk::walk_import_expression(self, it);
     }
 
     fn visit_ts_this_parameter(&mut self, _: &TSThisParameter<'a>) {}

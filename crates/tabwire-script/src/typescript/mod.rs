@@ -41,7 +41,7 @@ pub struct Prepared {
     pub code: String,
     /// How to run it.
     pub form: Form,
-    /// The modules that it imports.
+    /// The modules that it imports, by `import()` too where a text names them.
     pub imports: Vec<String>,
 }
 
@@ -88,7 +88,8 @@ pub fn prepare(code: &str, purpose: Purpose) -> Result<Prepared, CodeError> {
     }
     blanker.drop_unused_imports(&parsed.program);
     let form = form_of(&parsed.program, purpose, blanker.has_return);
-    let imports: BTreeSet<String> = imports_of(&parsed.program, &blanker);
+    let mut imports: BTreeSet<String> = imports_of(&parsed.program, &blanker);
+    imports.extend(std::mem::take(&mut blanker.dynamic_imports));
     let mut text = blanker.into_bytes();
     if form == Form::Script {
         share_variables(&parsed.program, &mut text);

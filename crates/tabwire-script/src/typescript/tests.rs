@@ -31,6 +31,7 @@ fn every_form_of_type_is_removed() {
     for (code, expected) in [
         ("x as unknown as string;", "x ;"),
         ("(x satisfies Y).z;", "(x ).z;"),
+        ("f(() => x as Y);", "f(() => x );"),
         ("<any>x;", "x;"),
         ("type A = B;", ";"),
         ("interface A { b: string }", ";"),

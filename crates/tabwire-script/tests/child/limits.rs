@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tabwire_script::limits::{CALLS, CONSOLE_BYTES};
+use tabwire_script::limits::{CALLS, CODE_BYTES, CONSOLE_BYTES, IMAGES, MODULE_BYTES};
 use tabwire_script::message::{FromChild, Run};
 
 use super::process::ScriptProcess;
@@ -89,9 +89,57 @@ fn code_after_the_end_of_a_run_is_stopped() {
 fn console_output_is_cut_and_counted() {
     let mut process = ScriptProcess::start();
     let done = process.execute("for (let i = 0; i < 3000; i++) console.log('x'.repeat(1000))");
-    let bytes: usize = process.console.iter().map(|line| line.text.len()).sum();
+    // The end of each line counts.
+    let bytes: usize = process.console.iter().map(|line| line.text.len() + 1).sum();
     assert_eq!(bytes, CONSOLE_BYTES);
-    assert_eq!(done.dropped_console_bytes, 3_000_000 - u64::try_from(CONSOLE_BYTES).expect("small"));
+    assert_eq!(done.dropped_console_bytes, 3_003_000 - u64::try_from(CONSOLE_BYTES).expect("small"));
+}
+
+#[test]
+fn empty_lines_of_the_console_are_limited_too() {
+    let mut process = ScriptProcess::start();
+    let done = process.execute("for (let i = 0; i < 1.2e6; i++) console.log('')");
+    assert_eq!(process.console.len(), CONSOLE_BYTES);
+    assert_eq!(done.dropped_console_bytes, 1_200_000 - u64::try_from(CONSOLE_BYTES).expect("small"));
+}
+
+#[test]
+fn code_modules_parameters_and_results_have_sizes() {
+    let mut process = ScriptProcess::start();
+    let error = process.execute(&format!("// {}", "x".repeat(CODE_BYTES))).error.expect("an error");
+    assert!(error.message.contains(&CODE_BYTES.to_string()), "{error:?}");
+    let modules = (0..5).map(|at| (format!("m{at}.ts"), format!("// {}", "x".repeat(1_000_000)))).collect();
+    let code = "import './m0'; import './m1'; import './m2'; import './m3'; import './m4'; 1".to_owned();
+    process.begin(Run { code, name: "script.ts".to_owned(), is_file: true, modules, ..Run::default() });
+    let error = process.wait().error.expect("an error");
+    assert!(error.message.contains(&MODULE_BYTES.to_string()), "{error:?}");
+    let error = process.execute("await tabwire.get({ text: 'x'.repeat(17e6) })").error.expect("an error");
+    assert!(error.message.contains("too large"), "{error:?}");
+    assert_eq!(process.calls.len(), 0);
+    // A value that is too large as JSON is left out; its text is cut.
+    let done = process.execute("state.kept = 1; 'x'.repeat(5e6)");
+    assert_eq!((done.value, done.text.map(|text| text.len() < 2_000_000)), (None, Some(true)));
+    let done = process.execute("state.large = 'x'.repeat(5e6); 1");
+    assert_eq!((done.state, done.text.as_deref()), (None, Some("1")));
+}
+
+#[test]
+fn images_are_limited() {
+    let mut process = ScriptProcess::start();
+    process.begin(Run {
+        code: "for (let i = 0; i < 50; i++) await page.screenshot()".to_owned(),
+        ..Run::default()
+    });
+    let mut images = 0;
+    loop {
+        match process.next().expect("a message") {
+            FromChild::Image(_) => images += 1,
+            FromChild::Call(call) => process.respond(&call, r#"{"result":{"path":"/x.png","base64":""}}"#),
+            FromChild::Done(_) => break,
+            FromChild::Ready | FromChild::Console(_) | FromChild::Listen(_) => {}
+        }
+    }
+    assert_eq!(images, IMAGES + 1, "one more, so that the daemon tells the client");
 }
 
 #[test]
@@ -128,6 +176,12 @@ fn changed_functions_of_the_language_break_only_the_script() {
         "Array.prototype[Symbol.iterator] = null; Promise.prototype.then = null; await new Promise(() => {})",
         "Object.prototype.toJSON = () => { for (;;) {} }; for (;;) {}",
         "globalThis.Error = null; Object.defineProperty = null; null.x; for (;;) {}",
+        "page.constructor.prototype.call = () => { for (;;) {} }; await page.title(); for (;;) {}",
+        "Object.setPrototypeOf(page, new Proxy({}, { get() { for (;;) {} } })); await page.title()",
+        "Object.defineProperty(Object.prototype, 'id', { get: () => 1, set() {} }); await tabwire.get({}); for (;;) {}",
+        "tabwire.get = tabwire; Object.freeze(tabwire); expect.poll = null; state = null; globalThis.state = new Proxy({}, { ownKeys() { for (;;) {} } }); for (;;) {}",
+        "Object.prototype.then = (resolve) => resolve(1); await tabwire.get({}); for (;;) {}",
+        "Function.prototype.call = Function.prototype.apply = null; Array.prototype.push = () => { throw 1 }; await tabwire.get({}); for (;;) {}",
     ] {
         let (mut process, run) = begin(code);
         process.cancel(run);

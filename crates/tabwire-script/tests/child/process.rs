@@ -72,6 +72,12 @@ impl ScriptProcess {
         self.runs
     }
 
+    /// Responds to a call with this result.
+    pub(super) fn respond(&mut self, call: &Call, result: &str) {
+        let result = RawValue::from_string(result.to_owned()).ok();
+        self.send(&ToChild::Response(Response { id: call.id, result, error: None }));
+    }
+
     /// Waits for the end of the run. Calls are responded to with their own parameters.
     pub(super) fn wait(&mut self) -> Done {
         self.find_end().expect("the end of the run")
@@ -95,7 +101,7 @@ impl ScriptProcess {
                     self.calls.push(call);
                     self.send(&ToChild::Response(response));
                 }
-                FromChild::Ready | FromChild::Image(_) => {}
+                FromChild::Ready | FromChild::Image(_) | FromChild::Listen(_) => {}
             }
         }
     }

@@ -32,13 +32,22 @@ fn the_process_has_no_environment_and_three_descriptors() {
     };
     assert_eq!((field("Seccomp:").as_str(), field("Threads:").as_str()), ("2", "1"));
     assert_eq!(field("NoNewPrivs:"), "1");
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", process.pid())).expect("limits");
+    for (name, most) in [
+        ("Max core file size", "0"),
+        ("Max file size", "0"),
+        ("Max open files", "3"),
+        ("Max address space", "536870912"),
+    ] {
+        let line = limits.lines().find(|line| line.starts_with(name)).expect("a limit");
+        assert_eq!(line[name.len()..].split_whitespace().next(), Some(most), "{line}");
+    }
 }
 
 #[test]
 fn scripts_see_no_system() {
     let mut process = ScriptProcess::start();
-    for name in ["process", "require", "Deno", "std", "os", "bjson", "fetch", "Worker", "WebAssembly", "host"]
-    {
+    for name in ["process", "require", "Deno", "std", "os", "bjson", "Worker", "WebAssembly", "host"] {
         assert_eq!(process.execute(&format!("typeof {name}")).text.as_deref(), Some("undefined"), "{name}");
     }
 }

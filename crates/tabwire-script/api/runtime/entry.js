@@ -4,6 +4,7 @@
 for (const [name, value] of entries(webGlobals)) {
   defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 }
+offerGlobals({ AbortController: ScriptAbortController, AbortSignal: ScriptAbortSignal });
 globalThis.state = {};
 defineProperty(globalThis, "__tabwire_modules", { value: freeze(builtInModules), enumerable: false });
 
@@ -18,13 +19,18 @@ function offerActions(names) {
 }
 
 const entry = {
-  begin({ args, state, tab, tabs: list, actions }) {
+  begin({ args, state, tab, tabs: list, actions, skills }) {
+    rejectCalls("A run has begun.");
     assign(run, { isActive: true, refusal: null, calls: 0, tab });
+    knownSkills = skills;
+    executeAbort = new ScriptAbortController();
     consoleIndent = "";
+    softErrors.length = 0;
+    runningTest = null;
     offerActions(actions);
     if (Array.isArray(list)) updateTabs(list);
     if (state !== null) globalThis.state = reviveState(state);
-    offerGlobals({ tabwire, args, ...scriptGlobals() });
+    offerGlobals({ tabwire, args, ...scriptGlobals(), executeSignal: executeAbort.signal });
   },
   /** Ends the run: no timers, no calls; returns the part of `state` that is JSON. */
   end() {
@@ -39,6 +45,7 @@ const entry = {
   },
   cancel(reason) {
     run.refusal = reason;
+    executeAbort.abort(new Error(reason));
     timers.clear();
     rejectCalls(reason);
   },
@@ -47,12 +54,10 @@ const entry = {
   event: (name, data) => dispatchEvent(name, data),
   nextTimer,
   fireTimers,
-  /** The tests of the file that wait to run, or null. */
-  takeTests() {
-    const taken = pendingTests;
-    pendingTests = null;
-    return taken;
-  },
+  /** Runs the tests of the file; null without tests. */
+  takeTests: startTests,
+  /** The error of `expect.soft()` outside of tests, which fails the run; null without one. */
+  takeSoftError,
   describe: describeResult,
   describeError,
 };

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::limits::COMMAND_DEADLINE;
+/// Default timeout of a command: 30 s.
+const COMMAND_DEADLINE: Duration = Duration::from_secs(30);
 
 /// When a wait times out, and how long it was from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,18 +32,18 @@ pub enum CdpError {
         /// The session.
         session: CdpSessionId,
     },
-    /// The link is closed and the command was never sent; it is safe to retry on a new link.
+    /// The connection is closed and the command was never sent; it is safe to retry on a new one.
     #[error("not sent: {reason}")]
     Closed {
-        /// Why the link ended.
+        /// Why the connection ended.
         reason: CloseReason,
     },
-    /// The link died after the command was sent; check the page before retrying.
-    #[error("{method} was sent and the link died before its response: {reason}")]
+    /// The connection ended after the command was sent; check the page before retrying.
+    #[error("{method} was sent and the connection ended before its response: {reason}")]
     OutcomeUnknown {
         /// The method that was sent.
         method: Method,
-        /// Why the link ended.
+        /// Why the connection ended.
         reason: CloseReason,
     },
     /// The message exceeds the size limit; request less. The connection stays open.
@@ -101,12 +101,6 @@ pub enum CdpError {
 }
 
 impl CdpError {
-    /// Whether the command certainly never reached the browser.
-    #[must_use]
-    pub fn is_unsent(&self) -> bool {
-        matches!(self, Self::Closed { .. } | Self::Backlogged { .. } | Self::BadParameters { .. })
-    }
-
     /// Whether the browser does not support the method, at least on this CDP session.
     #[must_use]
     pub fn is_unknown_method(&self) -> bool {
@@ -172,6 +166,9 @@ fn own_hint(code: ErrorCode) -> &'static str {
             "Close the other debugger of that tab, or use another tab; trying again does not help."
         }
         ErrorCode::Detached => "It may have run in part. List the tabs to see which are still available.",
-        _ => "Run `tabwire status` to see the state of the browser.",
+        ErrorCode::UnsupportedHere => {
+            "Nothing was done. docs/firefox.md lists what Firefox cannot do; a session with Chromium can."
+        }
+        _ => "Reconnect; `tabwire status` shows the state of the browser.",
     }
 }

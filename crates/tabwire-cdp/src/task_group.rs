@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::deadline::Deadline;
-use crate::limits::ABORT_GRACE;
+
+/// How long aborted tasks may take to unwind at shutdown: 1 s.
+const ABORT_GRACE: Duration = Duration::from_secs(1);
 
 /// A group of tasks that end together.
 ///
@@ -21,13 +24,13 @@ pub struct TaskGroup {
 
 #[derive(Debug)]
 struct Shared {
-    running: Mutex<Running>,
+    running: Mutex<RunningTasks>,
     count: watch::Sender<usize>,
     stopping: watch::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
-struct Running {
+struct RunningTasks {
     next: u64,
     tasks: HashMap<u64, Task>,
 }
@@ -137,7 +140,7 @@ impl TaskGroup {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Running> {
+    fn lock(&self) -> MutexGuard<'_, RunningTasks> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -13,11 +13,13 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tabwire_api::{BrowserContextId, CdpSessionId, ClientId};
 
-use crate::limits::DOWNLOADS_FOLLOWED;
 use crate::mux::Mux;
 use crate::output::Output;
 use crate::routing::from_client::Command;
 use crate::target::entry::{Owner, TargetEntry};
+
+/// Downloads tracked at once; the browser saves further ones without events to clients.
+const DOWNLOADS_FOLLOWED: usize = 1_024;
 
 /// One `Browser.setDownloadBehavior` of a browser-level CDP session.
 #[derive(Clone, Debug)]
@@ -115,7 +117,8 @@ impl Mux {
     /// Handles `Browser.setDownloadBehavior`; returns false when the browser has to handle it.
     pub(crate) fn command_downloads(&mut self, command: &Command<'_>, params: &Value, now: Instant) -> bool {
         let context = params.get("browserContextId").and_then(Value::as_str);
-        let own = context.is_some_and(|context| self.partitions.contexts().client_of(context).is_some());
+        let own =
+            context.is_some_and(|context| self.state.partitions.contexts().client_of(context).is_some());
         if !self.serves_downloads() {
             return false;
         }
@@ -163,7 +166,7 @@ impl Mux {
         let staging: BTreeSet<_> = requests
             .clone()
             .filter(saves)
-            .map(|request| self.default_context_of(request.client).cloned())
+            .map(|request| self.state.default_context_of(request.client).cloned())
             .collect();
         let listening = !staging.is_empty() || requests.clone().any(|request| request.events);
         let before =
@@ -224,7 +227,7 @@ impl Mux {
         };
         if !direct && !audience.is_empty() && audience.iter().all(denied) {
             let home = audience.first().and_then(|key| self.downloads.requests.get(key));
-            let home = home.and_then(|request| self.default_context_of(request.client));
+            let home = home.and_then(|request| self.state.default_context_of(request.client));
             let params = match home {
                 Some(home) => json!({"guid": guid, "browserContextId": home.as_str()}),
                 None => json!({"guid": guid}),
@@ -239,22 +242,28 @@ impl Mux {
     }
 
     /// Whether a frame is in a context that a client created, and which requests a download in it belongs to:
-    /// those of the page's owner, or all of the partition when the page has no owner.
+    /// those of the page's owner, or all of the partition when the page has no owner. In a tab of the user: those of
+    /// clients that are attached to it.
     fn download_audience(&self, frame: &str) -> (bool, Vec<RequestKey>) {
-        let page = self.targets.page_of_frame(frame);
+        let page = self.state.targets.page_of_frame(frame);
         let owner = page.map(|page| &page.owner);
         let partition = match page {
-            Some(page) => self.partition_of(page),
-            None => self.partitions.is_empty().then_some(None),
+            Some(page) => self.state.partition_of(page),
+            None => self.state.partitions.is_empty().then_some(None),
         };
         let partition_of =
-            |client: ClientId| self.clients.get(client).map(|client| client.options.partition.as_ref());
+            |client: ClientId| self.state.clients.get(client).map(|client| client.options.partition.as_ref());
         let direct = page
             .and_then(TargetEntry::context_text)
-            .is_some_and(|context| self.partitions.contexts().client_of(context).is_some());
+            .is_some_and(|context| self.state.partitions.contexts().client_of(context).is_some());
         let concerns = |request: &BehaviorRequest| match owner {
             Some(Owner::Client(client)) => request.client == *client,
-            _ => partition.is_some() && partition_of(request.client) == partition,
+            _ if partition.is_some() && partition_of(request.client) == partition => true,
+            _ => page.is_some_and(|page| {
+                let client = self.state.clients.get(request.client);
+                client.is_some_and(|client| self.state.is_user_tab(client, page))
+                    && self.state.sessions.is_attached(request.client, page.id.as_str())
+            }),
         };
         let requests =
             self.downloads.requests.iter().filter(|((_, own), request)| *own == direct && concerns(request));

@@ -14,10 +14,11 @@ mod output;
 mod partition;
 mod routing;
 mod session;
+mod state;
 mod target;
 
 pub use client::queue::{ClientQueue, Overflow, Push};
-pub use client::state::{ClientOptions, OnLoss, Share};
+pub use client::state::{ClientOptions, FirstPage, Identity, OnLoss, Share};
 pub use control::link::LinkState;
 pub use control::loss::{LossSignals, LossVerdict, WeakSignal};
 pub use counters::Counters;

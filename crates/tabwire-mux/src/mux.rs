@@ -7,33 +7,30 @@ use serde_json::{Value, json};
 use tabwire_api::{CdpSessionId, ClientId, ErrorCode, TargetId};
 use tabwire_cdp::reply::{self, ProtocolError};
 
-use crate::client::Clients;
 use crate::client::state::ClientOptions;
 use crate::control::link::{Control, LinkState};
 use crate::control::loss::LossSignals;
 use crate::counters::Counters;
 use crate::downloads::Downloads;
-use crate::guard::GuardState;
+use crate::guard::{GuardState, SharedGuard};
 use crate::limits::JOIN_DEADLINE;
 use crate::output::{CloseReason, FrameClass, Output};
-use crate::partition::table::{PartitionScope, PartitionTable};
+use crate::partition::table::PartitionScope;
 use crate::routing::Router;
 use crate::routing::pending::{InternalCommand, Pending, Requester};
-use crate::session::table::SessionTable;
+use crate::session::exposed_protocol::Exposures;
+use crate::state::BrowserState;
 use crate::target::entry::{Owner, UNOWNED};
-use crate::target::table::TargetTable;
 
 /// Many clients over one browser.
 #[derive(Debug, Default)]
 pub struct Mux {
+    pub(crate) state: BrowserState,
     pub(crate) control: Control,
-    pub(crate) clients: Clients,
-    pub(crate) sessions: SessionTable,
-    pub(crate) targets: TargetTable,
-    pub(crate) partitions: PartitionTable,
     pub(crate) guard: GuardState,
     pub(crate) router: Router,
     pub(crate) downloads: Downloads,
+    pub(crate) exposures: Exposures,
     pub(crate) counters: Counters,
 }
 
@@ -63,7 +60,16 @@ impl Mux {
 
     /// Takes the pending outputs, in order.
     pub fn take_outputs(&mut self) -> Vec<Output> {
-        self.router.take_outputs()
+        let mut outputs =
+            if self.exposures.is_empty() { self.router.take_outputs() } else { self.outputs_with_pages() };
+        self.state.wrap_frames(&mut outputs);
+        outputs
+    }
+
+    /// Whether a client has sent `Browser.close`.
+    #[must_use]
+    pub fn has_closed_browser(&self, client: ClientId) -> bool {
+        self.state.clients.get(client).is_some_and(|client| client.has_closed)
     }
 
     /// The state of the link.
@@ -83,12 +89,13 @@ impl Mux {
     pub fn resource_counts(&self) -> ResourceCounts {
         let client_pending = |pending: &Pending| matches!(pending.requester, Requester::Client { .. });
         ResourceCounts {
-            clients: self.clients.len(),
-            sessions: self.sessions.iter().filter(|(_, session)| session.client().is_some()).count(),
+            clients: self.state.clients.len(),
+            sessions: self.state.sessions.iter().filter(|(_, session)| session.client().is_some()).count(),
             pending: self.router.pending().iter().filter(|(_, pending)| client_pending(pending)).count(),
             holds: self.router.delayed_replies(),
-            contexts: self.partitions.contexts().owned(),
+            contexts: self.state.partitions.contexts().owned(),
             targets: self
+                .state
                 .targets
                 .iter()
                 .filter(|target| matches!(target.owner, Owner::Client(_)) || target.paused.is_some())
@@ -98,13 +105,19 @@ impl Mux {
 
     /// Which clients are attached to which targets, in the order of their CDP sessions.
     pub fn attachments(&self) -> impl Iterator<Item = (ClientId, &TargetId)> {
-        self.sessions.iter().filter_map(|(_, session)| Some((session.client()?, session.target()?)))
+        self.state.sessions.iter().filter_map(|(_, session)| Some((session.client()?, session.target()?)))
     }
 
     /// Pending commands of all clients and of the mux itself.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.router.pending().len()
+    }
+
+    /// Commands of a client that wait for their response.
+    #[must_use]
+    pub fn pending_of(&self, client: ClientId) -> usize {
+        self.state.clients.get(client).map_or(0, |client| client.pending)
     }
 
     /// The recent weak loss signals.
@@ -116,13 +129,20 @@ impl Mux {
     /// A client joins. Its frames are queued until its CDP session is open.
     pub fn client_joined(&mut self, client: ClientId, options: ClientOptions, now: Instant) {
         self.router.set_clock(now);
-        if let Some(partition) = options.partition.clone().filter(|partition| !self.is_reserved(partition)) {
+        if let Some(partition) =
+            options.partition.clone().filter(|partition| !self.state.is_reserved(partition))
+        {
             self.reserve(partition, PartitionScope::Tabs(Vec::new()), now);
         }
-        if options.guard.as_ref().is_some_and(|guard| guard.0.wants_addresses()) {
-            self.follow_addresses(now);
+        if let Some(SharedGuard(guard)) = &options.guard {
+            if guard.wants_addresses() || guard.pauses_documents() {
+                self.attach_to_pages(now);
+            }
+            if guard.wants_addresses() {
+                self.follow_addresses(now);
+            }
         }
-        self.clients.join(client, options);
+        self.state.clients.join(client, options);
         self.pause_documents(client, now);
         match self.control.state() {
             LinkState::Connected => self.open_root(client, now),
@@ -134,21 +154,27 @@ impl Mux {
     /// A client is gone: its CDP sessions are detached, its pending commands dropped, its targets released.
     pub fn client_left(&mut self, client: ClientId, now: Instant) {
         self.router.set_clock(now);
-        let Some(gone) = self.clients.remove(client) else { return };
+        let Some(gone) = self.state.clients.remove(client) else { return };
         let orphans = self.router.pending_mut().take_where(|pending| match &pending.requester {
             Requester::Client { client: requester, .. } => *requester == client,
             Requester::Internal(_) => false,
         });
         self.router.drop_replies(client);
         let mut touched = BTreeSet::new();
-        let ending = self.partitions.contexts_mut().release(client);
+        let heir = self.state.clients.heir_of(&gone);
+        let ending = self.state.partitions.contexts_mut().release(client, heir);
         if gone.root().is_none() || self.control.session().is_none() {
-            self.contexts_ended(&ending, now);
+            self.state.contexts_ended(&ending, now);
         }
+        // One detach ends the root's sessions in the browser, without an event for each: the tables drop them here.
         if let Some(root) = gone.root() {
-            for (session, entry) in self.sessions.take_tree(root) {
+            for (session, entry) in self.state.sessions.take_tree(root) {
+                if entry.is_handed_over {
+                    let params = json!({"sessionId": session.as_str()});
+                    self.control_command("Target.detachFromTarget", params, now);
+                }
                 self.remove_download_options(&session, now);
-                self.targets.forget_session(&session);
+                self.state.targets.forget_session(&session);
                 touched.extend(entry.target().cloned());
             }
             // The browser disposes of contexts with `disposeOnDetach` before it responds.
@@ -168,8 +194,12 @@ impl Mux {
                 self.router.pending_mut().put_back(id, orphan);
             }
         }
+        self.end_exposures_of(client, now);
         self.forget_waiter(client, now);
-        self.release_targets(client, gone.options.partition, now);
+        if heir.is_none() {
+            self.close_unused_pages(client, now);
+        }
+        self.release_targets(client, heir, gone.options.partition, now);
         for target in touched {
             self.repeat_settings(&target, now);
         }
@@ -179,8 +209,9 @@ impl Mux {
     pub fn tick(&mut self, now: Instant) {
         self.router.set_clock(now);
         self.resume_overdue(now);
-        self.targets.unannounced_mut().forget_overdue(now);
-        self.partitions.contexts_mut().forget_overdue(now);
+        self.fail_on_crashed(now);
+        self.state.targets.unannounced_mut().forget_overdue(now);
+        self.state.partitions.contexts_mut().forget_overdue(now);
         self.finish_endings(now);
         let expired = self
             .router
@@ -197,7 +228,8 @@ impl Mux {
         if self.control.is_start_overdue(now) {
             self.start_failed(now);
         }
-        let stuck = self.clients.joining_since_before(|since| now.duration_since(since) > JOIN_DEADLINE);
+        let stuck =
+            self.state.clients.joining_since_before(|since| now.duration_since(since) > JOIN_DEADLINE);
         for client in stuck {
             self.disconnect(client, CloseReason::JoinFailed);
         }
@@ -217,7 +249,7 @@ impl Mux {
     /// Sends an error response for a command that the browser may have run without responding.
     pub(crate) fn give_up(&mut self, id: u64, pending: Pending, error: &ProtocolError, now: Instant) {
         let partition = match &pending.requester {
-            Requester::Client { client, .. } => self.clients.partition(*client).cloned(),
+            Requester::Client { client, .. } => self.state.clients.partition(*client).cloned(),
             Requester::Internal(_) => None,
         };
         match (pending.orphan(partition, now), &pending.requester) {
@@ -236,8 +268,8 @@ impl Mux {
         session: Option<&CdpSessionId>,
         error: &ProtocolError,
     ) {
-        self.clients.command_finished(client);
-        let echo = self.clients.reply_session(client, session);
+        self.state.clients.command_finished(client);
+        let echo = self.state.clients.reply_session(client, session);
         let frame = reply::error(id, echo.as_ref(), error);
         self.router.deliver(client, frame, FrameClass::Response);
     }
@@ -250,7 +282,7 @@ impl Mux {
         method: &str,
         params: Value,
     ) {
-        let echo = self.clients.reply_session(client, Some(session));
+        let echo = self.state.clients.reply_session(client, Some(session));
         let frame = reply::event(method, echo.as_ref(), params);
         self.router.deliver(client, frame, FrameClass::Event);
     }

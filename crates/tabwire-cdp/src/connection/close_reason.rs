@@ -12,6 +12,6 @@ pub enum CloseReason {
     #[error("the connection was closed from this side")]
     ClosedHere,
     /// The transport failed.
-    #[error("the link failed: {0}")]
+    #[error("the connection failed: {0}")]
     Transport(#[source] TransportError),
 }

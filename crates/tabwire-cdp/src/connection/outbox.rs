@@ -7,9 +7,12 @@ use bytes::BytesMut;
 use tokio::sync::Notify;
 
 use crate::connection::pending::CommandId;
-use crate::limits::{OUTBOX_BYTES, WRITE_BATCH_FRAMES};
+use crate::limits::WRITE_BATCH_FRAMES;
 use crate::transport::close_frame::CloseFrame;
 use crate::transport::{Flush, FrameSink, TransportError};
+
+/// Bytes of commands that may wait for a slow browser before new ones are refused: 64 MiB.
+const OUTBOX_BYTES: usize = 64 * 1024 * 1024;
 
 /// The sending side of a connection.
 #[derive(Debug)]
@@ -61,6 +64,7 @@ impl Outbox {
             Slot::Closed => Err(PushError::Closed),
             Slot::Idle(mut sink) => {
                 sink.enqueue(frame);
+                // Written by the caller, without a task switch, as long as the link takes it.
                 let flushed = sink.try_flush();
                 state.slot = match flushed {
                     Ok(Flush::Done) => Slot::Idle(sink),

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use crate::connection::close_reason::CloseReason;
 use crate::connection::pending::{CommandId, Lookup, Outcome, Pending, PendingCommands};
 use crate::error::{CODE_SESSION_NOT_FOUND, CdpError, Method};
-use crate::limits::{EVENT_COPY_LIMIT, OVERSIZE_EXCERPT};
+use crate::limits::OVERSIZE_EXCERPT;
 use crate::protocol::event::{Event, Subscriber};
 use crate::protocol::message::{Incoming, payload, protocol_error, recover_route};
 use crate::protocol::response::Response;
@@ -21,6 +21,11 @@ use crate::session::state::SessionState;
 use crate::session::table::SessionTable;
 use crate::target::table::TargetTable;
 use crate::transport::pipe_framing::{Oversize, ReceivedFrame};
+
+/// Event parameters up to this size are copied out of the read buffer: 16 KiB.
+///
+/// A slow reader then keeps only its own few bytes alive, not a whole read chunk for each event.
+const EVENT_COPY_LIMIT: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Router {

@@ -16,12 +16,13 @@ pub fn read(frame: &[u8]) -> Value {
 /// # Errors
 /// With the JSON reader's error when it does not have this type even after repair.
 pub fn read_as<T: DeserializeOwned>(frame: &[u8]) -> Result<T, serde_json::Error> {
-    serde_json::from_slice(frame)
-        .or_else(|error| serde_json::from_str(&mend(&String::from_utf8_lossy(frame))).map_err(|_| error))
+    serde_json::from_slice(frame).or_else(|error| {
+        serde_json::from_str(&repair_escapes(&String::from_utf8_lossy(frame))).map_err(|_| error)
+    })
 }
 
 /// Replaces the escapes of lone surrogates with that of the replacement character.
-fn mend(text: &str) -> String {
+fn repair_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {

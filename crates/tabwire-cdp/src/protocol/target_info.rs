@@ -32,6 +32,9 @@ pub struct TargetInfo {
     /// Its subtype: `prerender`, `portal`, ...
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtype: Option<String>,
+    /// Whether the user opened it in their own browser. The mux adds this.
+    #[serde(rename = "tabwireUserTab", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_user_tab: bool,
 }
 
 impl TargetInfo {

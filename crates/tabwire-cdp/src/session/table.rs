@@ -6,9 +6,17 @@ use std::sync::{Arc, Weak};
 use tabwire_api::CdpSessionId;
 
 use crate::error::CdpError;
-use crate::limits::{GONE_SESSIONS_REMEMBERED, HELD_EVENTS_PER_SESSION, HELD_SESSIONS};
 use crate::protocol::event::{Event, Subscriber};
 use crate::session::state::{SessionLife, SessionState};
+
+/// Detached CDP sessions remembered, so that their late events are not held again: 256.
+const GONE_SESSIONS_REMEMBERED: usize = 256;
+
+/// CDP sessions without a handle that may hold events at once; the oldest is dropped first: 256.
+const HELD_SESSIONS: usize = 256;
+
+/// Events held for one CDP session without a handle (F21): 256.
+const HELD_EVENTS_PER_SESSION: usize = 256;
 
 /// All CDP sessions of one connection.
 #[derive(Debug, Default)]
@@ -31,15 +39,15 @@ struct Entry {
 #[derive(Debug)]
 enum Stage {
     /// No handle exists yet: events are held (F21).
-    Unclaimed(Held),
+    Unclaimed(HeldEvents),
     /// A handle exists. Each new listener gets the held events until the first command is sent.
-    Claimed { state: Weak<SessionState>, life: Arc<SessionLife>, held: Option<Held> },
+    Claimed { state: Weak<SessionState>, life: Arc<SessionLife>, held: Option<HeldEvents> },
     /// All handles were dropped: events are discarded.
     Released,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct HeldEvents {
     events: VecDeque<Event>,
     missed: u64,
 }
@@ -87,7 +95,7 @@ impl SessionTable {
         {
             self.entries.remove(&oldest);
         }
-        let entry = Entry { parent, stage: Stage::Unclaimed(Held::default()), subscribers: Vec::new() };
+        let entry = Entry { parent, stage: Stage::Unclaimed(HeldEvents::default()), subscribers: Vec::new() };
         self.entries.insert(session.clone(), entry);
         self.unclaimed.push_back(session.clone());
     }
@@ -219,7 +227,7 @@ fn publish(subscribers: &mut Vec<Subscriber>, event: &Event) {
     });
 }
 
-impl Held {
+impl HeldEvents {
     fn hold(&mut self, event: Event) {
         if self.events.len() >= HELD_EVENTS_PER_SESSION {
             self.missed += 1;

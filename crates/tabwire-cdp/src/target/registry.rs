@@ -25,7 +25,7 @@ pub struct TargetRegistry {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attached {
+struct AttachResult {
     session_id: CdpSessionId,
 }
 
@@ -82,7 +82,7 @@ impl TargetRegistry {
     ) -> Result<CdpSession, CdpError> {
         let params = json!({ "targetId": target, "flatten": true });
         let response = self.connection.browser().send("Target.attachToTarget", &params, deadline).await?;
-        let attached: Attached = response.to()?;
+        let attached: AttachResult = response.to()?;
         Ok(self.connection.session(&attached.session_id))
     }
 }

@@ -113,7 +113,7 @@ impl State {
         }
         self.next += 1;
         self.positions.insert(info.target_id.clone(), self.next);
-        self.tell(TargetChange::Created, &info);
+        self.notify(TargetChange::Created, &info);
         self.targets.insert(self.next, info);
     }
 
@@ -121,18 +121,18 @@ impl State {
         let position = self.positions.get(&info.target_id);
         if let Some(known) = position.and_then(|position| self.targets.get_mut(position)) {
             known.clone_from(&info);
-            self.tell(TargetChange::Changed, &info);
+            self.notify(TargetChange::Changed, &info);
         }
     }
 
     fn destroy(&mut self, target: &TargetId) {
         let position = self.positions.remove(target);
         if let Some(info) = position.and_then(|position| self.targets.remove(&position)) {
-            self.tell(TargetChange::Destroyed, &info);
+            self.notify(TargetChange::Destroyed, &info);
         }
     }
 
-    fn tell(&mut self, change: TargetChange, info: &TargetInfo) {
+    fn notify(&mut self, change: TargetChange, info: &TargetInfo) {
         self.listeners.retain(|(wanted, sender)| {
             if *wanted == change {
                 sender.deliver(info.clone());

@@ -2,6 +2,7 @@
 
 pub(crate) mod channel;
 pub(crate) mod close_frame;
+pub(crate) mod http_request;
 pub(crate) mod pipe;
 pub(crate) mod pipe_end;
 pub(crate) mod pipe_framing;
@@ -146,6 +147,13 @@ impl FrameSink {
             Self::Pipe(sink) => sink.enqueue(frame),
             Self::WebSocket(sink) => sink.enqueue(frame),
             Self::Channel(sink) => sink.enqueue(frame),
+        }
+    }
+
+    /// Adds a binary message to the next flush of a websocket. Other transports carry text only and ignore it.
+    pub fn enqueue_binary(&mut self, content: BytesMut) {
+        if let Self::WebSocket(sink) = self {
+            sink.enqueue_binary(content);
         }
     }
 

@@ -6,10 +6,19 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use bytes::{Buf, BufMut, BytesMut};
 
-use crate::limits::{LARGE_READ_CHUNK, PIPE_CAPACITY, READ_CHUNK, WRITE_BATCH_FRAMES};
+use crate::limits::WRITE_BATCH_FRAMES;
 use crate::transport::pipe_end::{ReadEnd, WriteEnd};
 use crate::transport::pipe_framing::{PipeFramer, ReceivedFrame};
 use crate::transport::{Flush, TransportError};
+
+/// Capacity requested from the kernel for each browser pipe: 1 MiB, the unprivileged maximum.
+const PIPE_CAPACITY: usize = 1024 * 1024;
+
+/// Buffer for one read in the middle of a large frame: 1 MiB.
+const LARGE_READ_CHUNK: usize = 1024 * 1024;
+
+/// Buffer for one read of a pipe: 64 KiB, so that a small frame needs one read.
+const READ_CHUNK: usize = 64 * 1024;
 
 /// Reads frames from the pipe that a browser writes.
 #[derive(Debug)]
@@ -115,6 +124,7 @@ impl PipeSink {
     }
 
     fn write(&self) -> io::Result<usize> {
+        // Several frames go out in one `writev`, without a copy into one buffer.
         if let (1, Some(frame)) = (self.waiting.len(), self.waiting.front()) {
             return self.sender.try_write(frame);
         }
@@ -137,6 +147,7 @@ impl PipeSink {
 
 /// Requests a larger pipe from the kernel; a refusal only costs speed.
 fn widen(descriptor: &impl AsFd) {
+    // A pipe holds 64 KiB by default; a user may raise it to `/proc/sys/fs/pipe-max-size`, 1 MiB unless changed.
     if let Err(error) = rustix::pipe::fcntl_setpipe_size(descriptor, PIPE_CAPACITY) {
         tracing::debug!(%error, "the pipe keeps its size");
     }

@@ -79,6 +79,7 @@ fn find_socket(descriptor: OwnedFd) -> io::Result<Result<UnixStream, OwnedFd>> {
         return Ok(Err(descriptor));
     }
     let socket = StdUnixStream::from(descriptor);
+    // An inherited socket is in the mode that its creator chose; `Receiver` and `Sender` set it for pipes.
     socket.set_nonblocking(true)?;
     UnixStream::from_std(socket).map(Ok)
 }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn f14_oversize_frame_is_dropped_in_bounded_memory_and_the_next_one_arrives() {
+    fn f14_oversize_frame_is_dropped_in_bounded_memory_next_one_arrives() {
         let mut framer = PipeFramer::new(1000);
         framer.push(b"{\"id\":7,\"result\":\"");
         let mut highest = 0;

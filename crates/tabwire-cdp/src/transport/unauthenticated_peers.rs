@@ -10,11 +10,11 @@ use tokio::sync::Notify;
 #[derive(Debug)]
 pub struct UnauthenticatedPeers {
     limit: usize,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PeerQueue>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct PeerQueue {
     next: u64,
     peers: VecDeque<(u64, Arc<Notify>)>,
 }
@@ -34,7 +34,7 @@ impl UnauthenticatedPeers {
         Arc::new(Self { limit: limit.max(1), waiting: Mutex::default() })
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, PeerQueue> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -19,10 +19,13 @@ use tokio_websockets::{
     ClientBuilder, CloseCode, Config, Connector, Limits, Message, ServerBuilder, WebSocketStream, upgrade,
 };
 
-use crate::limits::{BROWSER_MESSAGE_CEILING, CONNECT_DEADLINE};
+use crate::limits::BROWSER_MESSAGE_CEILING;
 use crate::transport::close_frame::CloseFrame;
 use crate::transport::pipe_framing::ReceivedFrame;
 use crate::transport::{Flush, FrameSink, FrameSource, TransportError};
+
+/// Timeout for opening a websocket, with name lookup and TLS: 10 s.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// A connected byte stream of any kind: plain, encrypted, or taken over from HTTP.
 pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -39,8 +42,8 @@ pub struct WebSocketSource {
 /// Sends messages over a websocket.
 pub struct WebSocketSink {
     sink: SplitSink<Socket, Message>,
-    /// Frames that the socket has not accepted yet.
-    waiting: VecDeque<BytesMut>,
+    /// Messages that the socket has not accepted yet.
+    waiting: VecDeque<Message>,
 }
 
 /// The URL and options of a connection.
@@ -133,7 +136,7 @@ impl WebSocketUrl {
 }
 
 /// Installs the crypto provider of rustls; without one rustls panics at the first `wss://` URL.
-fn choose_cryptography() {
+pub(crate) fn choose_cryptography() {
     if CryptoProvider::get_default().is_none() {
         // An error means that another thread installed one at the same moment.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -225,7 +228,11 @@ impl WebSocketSource {
 
 impl WebSocketSink {
     pub(crate) fn enqueue(&mut self, frame: BytesMut) {
-        self.waiting.push_back(frame);
+        self.waiting.push_back(Message::text(frame));
+    }
+
+    pub(crate) fn enqueue_binary(&mut self, content: BytesMut) {
+        self.waiting.push_back(Message::binary(content));
     }
 
     pub(crate) fn try_flush(&mut self) -> Result<Flush, TransportError> {
@@ -262,8 +269,8 @@ impl WebSocketSink {
         let failed = |error: tokio_websockets::Error| stream_error(&error, "writing to the websocket");
         while !self.waiting.is_empty() {
             std::task::ready!(Pin::new(&mut self.sink).poll_ready(context)).map_err(failed)?;
-            if let Some(frame) = self.waiting.pop_front() {
-                self.sink.start_send_unpin(Message::text(frame)).map_err(failed)?;
+            if let Some(message) = self.waiting.pop_front() {
+                self.sink.start_send_unpin(message).map_err(failed)?;
             }
         }
         Pin::new(&mut self.sink).poll_flush(context).map_err(failed)

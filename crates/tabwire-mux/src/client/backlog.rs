@@ -4,7 +4,11 @@ use std::collections::VecDeque;
 
 use bytes::BytesMut;
 
-use crate::limits::{JOINING_QUEUE, JOINING_QUEUE_BYTES};
+/// Bytes queued for a client whose browser-level CDP session is being opened.
+const JOINING_QUEUE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Frames queued for a client whose browser-level CDP session is being opened.
+const JOINING_QUEUE: usize = 1_024;
 
 /// Queued frames, oldest first.
 #[derive(Debug, Default)]

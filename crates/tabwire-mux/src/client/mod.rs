@@ -8,26 +8,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tabwire_api::{CdpSessionId, ClientId, PartitionId};
+use tabwire_api::{CdpSessionId, ClientId, PartitionId, TargetId};
 
-use crate::client::backlog::Backlog;
-use crate::client::state::{Client, ClientOptions, ClientState};
+use crate::client::state::{Client, ClientOptions, ClientState, Identity};
 use crate::guard::Guard;
 
 /// All clients, in the order of their ids.
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
     entries: BTreeMap<ClientId, Client>,
-    /// Orders joins of clients and releases of targets.
-    sequence: u64,
 }
 
 impl Clients {
     /// Adds a client whose root session is not open yet.
     pub(crate) fn join(&mut self, id: ClientId, options: ClientOptions) {
-        let state = ClientState::Joining { since: None, backlog: Backlog::default() };
-        let joined = self.next_position();
-        self.entries.insert(id, Client { options, state, joined, pending: 0 });
+        self.entries.insert(id, Client::new(options));
     }
 
     pub(crate) fn remove(&mut self, id: ClientId) -> Option<Client> {
@@ -58,10 +53,66 @@ impl Clients {
         self.entries.iter().map(|(id, client)| (*id, client))
     }
 
-    /// The next position in the order of joins and releases.
-    pub(crate) fn next_position(&mut self) -> u64 {
-        self.sequence += 1;
-        self.sequence
+    /// Whether each page of a client gets a window of its own.
+    pub(crate) fn opens_windows(&self, id: ClientId) -> bool {
+        self.get(id).is_some_and(|client| client.options.opens_windows)
+    }
+
+    /// Whether a client is the engine of a session.
+    pub(crate) fn is_engine(&self, id: ClientId) -> bool {
+        self.get(id).is_some_and(|client| client.options.identity.is_engine)
+    }
+
+    /// Whether `viewer` sees the targets of `owner` as its own.
+    pub(crate) fn shares_view(&self, owner: ClientId, viewer: ClientId) -> bool {
+        owner == viewer || self.are_related(owner, viewer, |theirs, own| own.views(theirs))
+    }
+
+    /// Whether a client may name the targets and contexts of another: they are one client or one process.
+    pub(crate) fn may_use_targets_of(&self, id: ClientId, owner: ClientId) -> bool {
+        self.shares_view(owner, id)
+            || self
+                .are_related(owner, id, |theirs, own| own.process.is_some() && own.process == theirs.process)
+    }
+
+    /// Clients of different partitions are never related.
+    fn are_related(
+        &self,
+        one: ClientId,
+        other: ClientId,
+        relation: impl Fn(&Identity, &Identity) -> bool,
+    ) -> bool {
+        let (Some(one), Some(other)) = (self.get(one), self.get(other)) else { return false };
+        one.options.partition == other.options.partition
+            && relation(&one.options.identity, &other.options.identity)
+    }
+
+    /// The connection that takes over the targets of one that left.
+    pub(crate) fn heir_of(&self, gone: &Client) -> Option<ClientId> {
+        let (theirs, partition) = (&gone.options.identity, &gone.options.partition);
+        let is_heir = |heir: &Client| {
+            let own = &heir.options.identity;
+            theirs.views(own)
+                && heir.options.partition == *partition
+                && !matches!(heir.state, ClientState::Leaving { .. })
+        };
+        self.iter().find(|(_, heir)| is_heir(heir)).map(|(id, _)| id)
+    }
+
+    /// A connection that listed targets for a client of this process, and the page that it opened for it.
+    pub(crate) fn take_listed_page(&mut self, id: ClientId) -> Option<(ClientId, TargetId)> {
+        let own = &self.get(id)?.options;
+        let (process, partition) = (own.identity.process, own.partition.clone());
+        let fits = |(lister, client): &(&ClientId, &mut Client)| {
+            let theirs = &client.options;
+            **lister != id
+                && theirs.identity.is_discovery
+                && theirs.identity.process == process
+                && client.first_page.is_some()
+                && theirs.partition == partition
+        };
+        let (lister, client) = self.entries.iter_mut().find(fits)?;
+        Some((*lister, client.first_page.take()?))
     }
 
     /// Clients whose root session is still opening and overdue.

@@ -4,8 +4,17 @@ use std::collections::VecDeque;
 
 use bytes::BytesMut;
 
-use crate::limits::{QUEUE_HARD_BYTES, QUEUE_HARD_FRAMES, QUEUE_SOFT_BYTES, QUEUE_SOFT_FRAMES};
+use crate::limits::QUEUE_HARD_BYTES;
 use crate::output::FrameClass;
+
+/// Frames queued towards one client above which it is disconnected.
+const QUEUE_HARD_FRAMES: usize = 262_144;
+
+/// Frames queued towards one client above which droppable events are dropped.
+const QUEUE_SOFT_FRAMES: usize = 8_192;
+
+/// Bytes queued towards one client above which droppable events are dropped.
+const QUEUE_SOFT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Frames waiting to be written to one client.
 #[derive(Debug, Default)]

@@ -3,9 +3,13 @@
 //! A closing page sends the same events as a dying browser, so a signal counts only near a transport error.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::limits::{LOSS_SIGNALS, LOSS_WINDOW};
+/// How near a weak signal must be to a transport error to prove that the browser is gone.
+const LOSS_WINDOW: Duration = Duration::from_secs(2);
+
+/// Weak loss signals that are kept.
+const LOSS_SIGNALS: usize = 10;
 
 /// A weak disconnect signal: it proves a loss only together with a transport error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,11 @@ use tabwire_api::{CdpSessionId, ClientId, ErrorCode};
 use tabwire_cdp::envelope::peek_client_frame;
 use tabwire_cdp::reply::{self, ProtocolError};
 
+use crate::client::backlog::Backlog;
 use crate::client::state::{Client, ClientState, OnLoss};
 use crate::mux::Mux;
 use crate::output::{CloseReason, FrameClass, Output};
+use crate::state::BrowserState;
 
 /// An event for one client: on which session, its method and its parameters.
 type ClientEvent = (ClientId, CdpSessionId, &'static str, Value);
@@ -18,19 +20,20 @@ impl Mux {
     /// The browser is gone: fails all pending commands and disconnects all clients.
     pub fn browser_lost(&mut self, now: Instant) {
         self.fail_everything(now);
-        for client in self.clients.ids() {
+        for client in self.state.clients.ids() {
             self.disconnect(client, CloseReason::BrowserGone);
         }
     }
 
     fn fail_everything(&mut self, now: Instant) {
         self.router.set_clock(now);
-        let detach_events = self.detach_events();
+        let detach_events = self.state.detach_events();
         self.control.lost();
-        self.targets.clear();
+        self.state.targets.clear();
         self.downloads.clear();
+        self.exposures.clear();
         self.guard.waits_mut().clear();
-        self.partitions.browser_lost();
+        self.state.partitions.browser_lost();
         let error = ProtocolError::tabwire(
             ErrorCode::OutcomeUnknown,
             "BROWSER_GONE: the browser went away before it responded; the command may or may not have run.",
@@ -45,9 +48,45 @@ impl Mux {
         for (client, session, method, params) in detach_events {
             self.send_event(client, &session, method, params);
         }
-        self.sessions.clear();
+        self.state.sessions.clear();
     }
 
+    /// The browser did not open the control session in time: queued commands fail, clients are disconnected.
+    pub(crate) fn start_failed(&mut self, now: Instant) {
+        self.fail_everything(now);
+        let error = ProtocolError::tabwire(ErrorCode::NoBackend, "The browser did not start in time.");
+        for client in self.state.clients.ids() {
+            let backlog = self.state.clients.get_mut(client).and_then(Client::backlog_mut);
+            let backlog = backlog.map(std::mem::take).unwrap_or_default();
+            self.refuse_backlog(client, backlog, &error);
+            self.disconnect(client, CloseReason::JoinFailed);
+        }
+    }
+
+    /// Sends an error response for each queued command.
+    pub(crate) fn refuse_backlog(&mut self, client: ClientId, mut backlog: Backlog, error: &ProtocolError) {
+        while let Some(frame) = backlog.take_next() {
+            if let Ok(envelope) = peek_client_frame(&frame) {
+                let session = envelope.session.map(CdpSessionId::new);
+                let refusal = reply::error(envelope.id, session.as_ref(), error);
+                self.router.deliver(client, refusal, FrameClass::Response);
+            }
+        }
+    }
+
+    /// Asks the hub to disconnect a client, once.
+    pub(crate) fn disconnect(&mut self, client: ClientId, reason: CloseReason) {
+        if let Some(entry) = self.state.clients.get_mut(client)
+            && !matches!(entry.state, ClientState::Leaving { .. })
+        {
+            let root = entry.root().filter(|root| self.state.sessions.find(root.as_str()).is_some()).cloned();
+            entry.state = ClientState::Leaving { root };
+            self.router.push(Output::CloseClient { client, reason });
+        }
+    }
+}
+
+impl BrowserState {
     /// The events for the lost sessions and targets of clients that want them: children before parents.
     fn detach_events(&self) -> Vec<ClientEvent> {
         let wants = |id: &ClientId| {
@@ -78,33 +117,5 @@ impl Mux {
             }
         }
         events
-    }
-
-    /// The browser did not open the control session in time: queued commands fail, clients are disconnected.
-    pub(crate) fn start_failed(&mut self, now: Instant) {
-        self.fail_everything(now);
-        let error = ProtocolError::tabwire(ErrorCode::NoBackend, "The browser did not start in time.");
-        for client in self.clients.ids() {
-            let backlog = self.clients.get_mut(client).and_then(Client::backlog_mut);
-            let mut backlog = backlog.map(std::mem::take).unwrap_or_default();
-            while let Some(frame) = backlog.take_next() {
-                if let Ok(envelope) = peek_client_frame(&frame) {
-                    let refusal = reply::error(envelope.id, None, &error);
-                    self.router.deliver(client, refusal, FrameClass::Response);
-                }
-            }
-            self.disconnect(client, CloseReason::JoinFailed);
-        }
-    }
-
-    /// Asks the hub to disconnect a client, once.
-    pub(crate) fn disconnect(&mut self, client: ClientId, reason: CloseReason) {
-        if let Some(entry) = self.clients.get_mut(client)
-            && !matches!(entry.state, ClientState::Leaving { .. })
-        {
-            let root = entry.root().filter(|root| self.sessions.find(root.as_str()).is_some()).cloned();
-            entry.state = ClientState::Leaving { root };
-            self.router.push(Output::CloseClient { client, reason });
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! auto-attach from what this session sees, so no client is ever attached to a target that it may not see.
 //! Every client's root session is its child: detaching it ends all sessions of an earlier daemon.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tabwire_api::{CdpSessionId, ClientId, TargetId};
@@ -15,8 +15,11 @@ use crate::mux::Mux;
 use crate::output::{CloseReason, Output};
 use crate::routing::pending::InternalCommand;
 use crate::session::table::{Session, SessionOwner};
-use crate::target::entry::Paused;
+use crate::target::entry::PausedTarget;
 use crate::target::first_tab::no_tab;
+
+/// How long a new page may stay paused for clients that it was announced to and that have not resumed it.
+const RESUME_DEADLINE: Duration = Duration::from_secs(5);
 
 impl Mux {
     /// Opens the link: detaches an earlier daemon's control session, then opens a new one.
@@ -38,9 +41,10 @@ impl Mux {
     pub(crate) fn control_opened(&mut self, result: &Value, now: Instant) {
         let Some(id) = result.get("sessionId").and_then(Value::as_str) else { return };
         let control = CdpSessionId::new(id);
-        self.sessions.insert(control.clone(), Session::on_browser(SessionOwner::Control, None));
+        self.state.sessions.insert(control.clone(), Session::on_browser(SessionOwner::Control, None));
         self.router.push(Output::ControlOpened(control.clone()));
         self.control.opened(control.clone(), 2);
+        // Without a filter Chromium leaves out `tab` and `browser` targets; Puppeteer needs the tabs.
         let discover = json!({"discover": true, "filter": [{}]});
         self.router.send(
             Some(&control),
@@ -60,7 +64,7 @@ impl Mux {
         self.assign_partitions(now);
         self.list_existing(now);
         self.router.push(Output::Connected);
-        let waiting: Vec<ClientId> = self.clients.ids();
+        let waiting: Vec<ClientId> = self.state.clients.ids();
         for client in waiting {
             self.open_root(client, now);
         }
@@ -68,7 +72,9 @@ impl Mux {
 
     pub(crate) fn open_root(&mut self, client: ClientId, now: Instant) {
         let Some(control) = self.control.session() else { return };
-        if let Some(Client { state: ClientState::Joining { since, .. }, .. }) = self.clients.get_mut(client) {
+        if let Some(Client { state: ClientState::Joining { since, .. }, .. }) =
+            self.state.clients.get_mut(client)
+        {
             *since = Some(now);
             self.router.send(
                 Some(&control),
@@ -84,7 +90,7 @@ impl Mux {
         let Some(id) = result.get("sessionId").and_then(Value::as_str) else { return };
         let root = CdpSessionId::new(id);
         let joining = |client: &&mut Client| matches!(client.state, ClientState::Joining { .. });
-        let Some(entry) = self.clients.get_mut(client).filter(joining) else {
+        let Some(entry) = self.state.clients.get_mut(client).filter(joining) else {
             // The client left while its session was being opened.
             self.control_command("Target.detachFromTarget", json!({"sessionId": id}), now);
             return;
@@ -92,7 +98,8 @@ impl Mux {
         let mut backlog = entry.backlog_mut().map(std::mem::take).unwrap_or_default();
         entry.state = ClientState::Served { root: root.clone() };
         let session = Session::on_browser(SessionOwner::Client(client), self.control.session());
-        self.sessions.insert(root, session);
+        self.state.sessions.insert(root, session);
+        // Frames that the client sent before its session was open, in their order.
         while let Some(frame) = backlog.take_next() {
             self.route_command(client, &frame, now);
         }
@@ -108,18 +115,24 @@ impl Mux {
             InternalCommand::OpenTab(ticket, partition) => {
                 self.tab_created(id, (ticket, partition), Err(no_tab(None)), now);
             }
+            InternalCommand::OpenFirstPage(client) => self.first_page_opened(id, client, None, now),
+            InternalCommand::RefreshTargets(client) => self.targets_refreshed(client, None, now),
             InternalCommand::OrphanedTarget(client, partition)
             | InternalCommand::OrphanedContext(client, partition) => {
-                let owner = self.owner_of_late_result(client, partition);
+                let owner = self.state.owner_of_late_result(client, partition);
                 self.resolve_owners(id, &owner, now, |_, _| None);
             }
             InternalCommand::CreateContext(ticket) => self.partition_context_created(id, ticket, None, now),
             InternalCommand::EndPartition(ticket) => self.end_command_done(ticket, now),
             InternalCommand::AutoAttachTab(session) => self.tab_mapped(&session, now),
-            InternalCommand::DetachRoot(contexts) => self.contexts_ended(&contexts, now),
+            InternalCommand::DetachRoot(contexts) => self.state.contexts_ended(&contexts, now),
             InternalCommand::AttachForFrames(target) | InternalCommand::GetFrameTree(target) => {
                 self.frame_tree_received(&target, None, now);
             }
+            InternalCommand::DetachForClient { client, id, session } => {
+                self.detached_for_client(client, id, session.as_ref());
+            }
+            InternalCommand::Expose(exposure, _) => self.exposure_failed(exposure, now),
             InternalCommand::FireAndForget
             | InternalCommand::ListContexts
             | InternalCommand::AttachTab
@@ -138,7 +151,7 @@ impl Mux {
             }
             "Target.targetInfoChanged" => {
                 if let Some(info) = params.get("targetInfo") {
-                    self.target_changed(info);
+                    self.target_changed(info, now);
                 }
             }
             "Target.targetDestroyed" => {
@@ -150,8 +163,9 @@ impl Mux {
             "Target.attachedToTarget" => self.control_attached(params, now),
             "Target.detachedFromTarget" => {
                 self.control.note_signal(WeakSignal::DetachedFromTarget, now);
-                if let Some(id) = params.get("sessionId").and_then(Value::as_str) {
-                    self.session_gone(&CdpSessionId::new(id), now);
+                if let Some(id) = params.get("sessionId").and_then(Value::as_str).map(CdpSessionId::new) {
+                    self.report_detached(&id, params);
+                    self.session_gone(&id, now);
                 }
             }
             "Browser.downloadWillBegin" | "Browser.downloadProgress" => {
@@ -169,7 +183,7 @@ impl Mux {
             return;
         };
         if info.get("type").and_then(Value::as_str) == Some("browser") {
-            self.sessions.set_browser_target(CdpSessionId::new(session), info.clone());
+            self.state.sessions.set_browser_target(CdpSessionId::new(session), info.clone());
             return;
         }
         let Some(target) = info.get("targetId").and_then(Value::as_str) else { return };
@@ -177,7 +191,7 @@ impl Mux {
         let target = TargetId::new(target);
         let session = CdpSessionId::new(session);
         let entry = Session::on_target(SessionOwner::Control, self.control.session(), target.clone(), true);
-        self.sessions.insert(session.clone(), entry);
+        self.state.sessions.insert(session.clone(), entry);
         self.request_frames_if_pending(&session, &target, now);
         if info.get("type").and_then(Value::as_str) == Some("iframe") {
             // The mux requested this attachment; clients reach frames through their pages.
@@ -186,9 +200,10 @@ impl Mux {
         self.follow_addresses_of(&session, now);
         self.pause_documents_of(&session, now);
         if params.get("waitingForDebugger").and_then(Value::as_bool) == Some(true) {
-            let until = now + crate::limits::RESUME_DEADLINE;
-            if let Some(entry) = self.targets.find_mut(target.as_str()) {
-                entry.paused = Some(Paused { session, waiters: Default::default(), until });
+            let until = now + RESUME_DEADLINE;
+            if let Some(entry) = self.state.targets.find_mut(target.as_str()) {
+                let (info, waiters) = (info.clone(), Default::default());
+                entry.paused = Some(PausedTarget { session, info, waiters, until });
             }
         }
         self.offer(&target, now);

@@ -17,6 +17,7 @@ use crate::mux::Mux;
 use crate::routing::from_browser::read_params;
 use crate::routing::pending::InternalCommand;
 use crate::session::table::Session;
+use crate::state::BrowserState;
 use crate::target::entry::{Owner, TargetEntry};
 
 /// The resource type of documents.
@@ -31,11 +32,11 @@ impl Mux {
     /// A client joined. If its guard checks documents, the document requests of its pages are paused from now
     /// on.
     pub(crate) fn pause_documents(&mut self, client: ClientId, now: Instant) {
-        let guard = self.clients.get(client).and_then(|client| client.options.guard.as_ref());
+        let guard = self.state.clients.get(client).and_then(|client| client.options.guard.as_ref());
         if !guard.is_some_and(|guard| guard.0.pauses_documents()) {
             return;
         }
-        for session in self.sessions.internal_target_sessions() {
+        for session in self.state.sessions.internal_target_sessions() {
             self.pause_documents_of(&session, now);
         }
     }
@@ -44,19 +45,19 @@ impl Mux {
     /// them. Other pages have no extra cost.
     pub(crate) fn pause_documents_of(&mut self, session: &CdpSessionId, now: Instant) {
         let target: Option<TargetId> =
-            self.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
-        let Some(entry) = target.as_ref().and_then(|target| self.targets.find(target.as_str())) else {
+            self.state.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
+        let Some(entry) = target.as_ref().and_then(|target| self.state.targets.find(target.as_str())) else {
             return;
         };
         let is_page = entry.target_type() == "page";
         let is_sent = entry.target_type() == "iframe" && !entry.navigated_frames.is_empty();
         if !(is_page || is_sent)
             || entry.paused_on.as_ref() == Some(session)
-            || self.document_guards(entry).is_empty()
+            || self.state.document_guards(entry).is_empty()
         {
             return;
         }
-        if let Some(entry) = target.and_then(|target| self.targets.find_mut(target.as_str())) {
+        if let Some(entry) = target.and_then(|target| self.state.targets.find_mut(target.as_str())) {
             entry.paused_on = Some(session.clone());
         }
         let kinds = UNSEEN.iter().filter(|_| is_page).chain([&DOCUMENT]);
@@ -71,24 +72,13 @@ impl Mux {
         );
     }
 
-    /// The guards that decide about a page's navigations: those of its partition, or all when the partition
-    /// is unknown.
-    fn document_guards(&self, entry: &TargetEntry) -> Vec<Arc<dyn Guard>> {
-        let partition = self.partition_of(entry);
-        let concerned = self.clients.iter().map(|(_, client)| client).filter(|client| {
-            partition.is_none_or(|partition| client.options.partition.as_ref() == partition)
-        });
-        let guards = concerned.filter_map(|client| client.options.guard.as_ref());
-        guards.filter(|guard| guard.0.pauses_documents()).map(|guard| Arc::clone(&guard.0)).collect()
-    }
-
     /// A request is paused on a session of the mux: continues it, or fails it.
     pub(crate) fn request_paused(&mut self, session: &CdpSessionId, frame: &[u8], now: Instant) {
         let params = read_params(frame);
         let Some(request) = params.get("requestId").and_then(Value::as_str) else { return };
-        let target = self.sessions.find(session.as_str()).and_then(Session::target);
-        let entry = target.and_then(|target| self.targets.find(target.as_str()));
-        if entry.is_none_or(|entry| self.may_navigate(entry, &params)) {
+        let target = self.state.sessions.find(session.as_str()).and_then(Session::target);
+        let entry = target.and_then(|target| self.state.targets.find(target.as_str()));
+        if entry.is_none_or(|entry| self.state.may_navigate(entry, &params)) {
             let params = json!({"requestId": request});
             self.router.send(
                 Some(session),
@@ -102,6 +92,20 @@ impl Mux {
             let params = json!({"requestId": request, "errorReason": "BlockedByClient"});
             self.router.send(Some(session), "Fetch.failRequest", params, InternalCommand::FireAndForget, now);
         }
+    }
+}
+
+impl BrowserState {
+    /// The guards that decide about a page's navigations: those of clients that see the page's partition, or all
+    /// when the partition is unknown.
+    fn document_guards(&self, entry: &TargetEntry) -> Vec<Arc<dyn Guard>> {
+        let partition = self.partition_of(entry);
+        let concerned = self.clients.iter().map(|(_, client)| client).filter(|client| {
+            let is_in = |partition| client.options.partition.as_ref() == partition;
+            partition.is_none_or(is_in) || self.is_user_tab(client, entry)
+        });
+        let guards = concerned.filter_map(|client| client.options.guard.as_ref());
+        guards.filter(|guard| guard.0.pauses_documents()).map(|guard| Arc::clone(&guard.0)).collect()
     }
 
     /// Whether a page may send this request.
@@ -125,7 +129,7 @@ impl Mux {
 
     /// Whether the user opened this tab in the browser's window and no client is attached to it.
     fn opened_by_user(&self, entry: &TargetEntry) -> bool {
-        matches!(entry.owner, Owner::Unowned { released: 0, .. })
+        matches!(entry.owner, Owner::Unowned { is_users: true, .. })
             && !entry.predates_link
             && entry.text("openerId").is_none()
             && !self.sessions.is_entered(entry.id.as_str())

@@ -7,6 +7,7 @@ use tabwire_cdp::lenient_json;
 
 use crate::guard::Guard;
 use crate::guard::frame_filter::{FILTERED_EVENTS, FILTERED_RESULTS, filter_event, filter_result};
+use crate::guard::frame_moves::FrameMoves;
 use crate::guard::page_frames::is_blank;
 use crate::guard::parts::{GuardedParts, NamedFrame};
 use crate::guard::session_watch::{EarlyEvent, SessionWatch};
@@ -14,6 +15,7 @@ use crate::mux::Mux;
 use crate::routing::from_browser::read_params;
 use crate::routing::from_client::Command;
 use crate::routing::pending::GuardedPending;
+use crate::state::BrowserState;
 
 /// An event that the client may receive.
 pub(crate) enum EventVerdict {
@@ -42,10 +44,12 @@ impl Mux {
         method: &str,
         frame: BytesMut,
     ) -> Option<EventVerdict> {
-        let Some(guard) = self.clients.guard(client) else { return Some(EventVerdict::Unchanged(frame)) };
+        let Some(guard) = self.state.clients.guard(client) else {
+            return Some(EventVerdict::Unchanged(frame));
+        };
         if guard.wants_frames() {
-            self.learn_from_event(session, method, &frame);
-            if EARLY.contains(&method) && self.is_early(session, method, &frame) {
+            self.state.learn_from_event(session, method, &frame);
+            if EARLY.contains(&method) && self.state.is_early(session, method, &frame) {
                 return None;
             }
         }
@@ -54,7 +58,8 @@ impl Mux {
         }
         if guard.wants_frames() && FILTERED_EVENTS.contains(&method) {
             let mut params = read_params(&frame);
-            let url_allowed = |frame: Option<&str>, url: &str| self.url_allowed(&*guard, session, frame, url);
+            let url_allowed =
+                |frame: Option<&str>, url: &str| self.state.url_allowed(&*guard, session, frame, url);
             if filter_event(method, &mut params, &url_allowed) {
                 self.counters.withheld_by_guard += 1;
                 return Some(EventVerdict::Filtered(params));
@@ -63,6 +68,25 @@ impl Mux {
         Some(EventVerdict::Unchanged(frame))
     }
 
+    /// Records how an allowed command uses the page: whether the client handles its dialogs, and which frame
+    /// it navigates.
+    pub(crate) fn record_page_use(&mut self, command: &Command<'_>, now: std::time::Instant) {
+        let method = command.envelope.method;
+        if matches!(method, "Page.enable" | "Page.disable")
+            && let Some(session) = self.state.sessions.find_mut(command.session.as_str())
+        {
+            session.has_page_on = method == "Page.enable";
+        }
+        let is_judged = || self.state.clients.guard(command.client).is_some_and(|guard| guard.wants_frames());
+        if method == "Page.navigate" && is_judged() {
+            let params = command.envelope.params.map(|raw| lenient_json::read(raw.get().as_bytes()));
+            let named = params.as_ref().and_then(|params| params.get("frameId")).and_then(Value::as_str);
+            self.record_navigated_frame(command, named, now);
+        }
+    }
+}
+
+impl BrowserState {
     fn learn_from_event(&mut self, session: &CdpSessionId, method: &str, frame: &[u8]) {
         if !SessionWatch::learns_from(method) && method != "Tracing.tracingComplete" {
             return;
@@ -120,6 +144,7 @@ impl Mux {
         session: &CdpSessionId,
         asked: &GuardedPending,
         frame: &[u8],
+        moves: &FrameMoves,
     ) -> Option<Value> {
         let guard = self.clients.guard(client).filter(|guard| guard.wants_frames())?;
         let method = &*asked.method;
@@ -131,7 +156,7 @@ impl Mux {
         let mut response = lenient_json::read(frame);
         let mut result = response.get_mut("result").map(Value::take)?;
         if streams {
-            self.learn_stream(session, asked, &result);
+            self.learn_stream(session, asked, &result, moves);
             return None;
         }
         self.learn_from_result(session, asked, &result);
@@ -157,12 +182,18 @@ impl Mux {
     }
 
     /// A stream was opened: records the URLs that its content comes from.
-    fn learn_stream(&mut self, session: &CdpSessionId, asked: &GuardedPending, result: &Value) {
+    fn learn_stream(
+        &mut self,
+        session: &CdpSessionId,
+        asked: &GuardedPending,
+        result: &Value,
+        moves: &FrameMoves,
+    ) {
         let text = |field: &str| result.get(field).and_then(Value::as_str);
         let handle =
             text("stream").map(str::to_owned).or_else(|| text("uuid").map(|id| format!("blob:{id}")));
         let Some(handle) = handle else { return };
-        let parts = GuardedParts::new(self, session, asked.names.as_ref(), None);
+        let parts = GuardedParts::new(self, moves, session, asked.names.as_ref(), None);
         let urls: Vec<Box<str>> = match (&*asked.method, parts.request(), parts.named_frame()) {
             ("Fetch.takeResponseBodyAsStream", Some(request), _) => request.hops.clone(),
             ("IO.resolveBlob", _, NamedFrame::Known { urls, .. }) => {
@@ -176,23 +207,6 @@ impl Mux {
         };
         if let Some(entry) = self.sessions.find_mut(session.as_str()) {
             entry.watch.learn_stream(&handle, urls);
-        }
-    }
-
-    /// Records how an allowed command uses the page: whether the client handles its dialogs, and which frame
-    /// it navigates.
-    pub(crate) fn record_page_use(&mut self, command: &Command<'_>, now: std::time::Instant) {
-        let method = command.envelope.method;
-        if matches!(method, "Page.enable" | "Page.disable")
-            && let Some(session) = self.sessions.find_mut(command.session.as_str())
-        {
-            session.has_page_on = method == "Page.enable";
-        }
-        let is_judged = || self.clients.guard(command.client).is_some_and(|guard| guard.wants_frames());
-        if method == "Page.navigate" && is_judged() {
-            let params = command.envelope.params.map(|raw| lenient_json::read(raw.get().as_bytes()));
-            let named = params.as_ref().and_then(|params| params.get("frameId")).and_then(Value::as_str);
-            self.record_navigated_frame(command, named, now);
         }
     }
 }

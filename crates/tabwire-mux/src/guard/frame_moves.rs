@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::limits::FRAME_MOVES;
+/// Frame navigations kept, to check responses that were pending meanwhile.
+const FRAME_MOVES: usize = 4_096;
 
 #[derive(Clone, Debug)]
 struct Move {

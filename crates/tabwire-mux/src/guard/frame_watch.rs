@@ -14,13 +14,19 @@ use tabwire_cdp::ProtocolError;
 
 use crate::guard::FrameNeed;
 use crate::guard::page_frames::FramesState;
-use crate::limits::{NAVIGATED_FRAMES, WAITING_FOR_FRAMES};
 use crate::mux::Mux;
 use crate::routing::from_browser::read_params;
 use crate::routing::from_client::Command;
 use crate::routing::pending::InternalCommand;
 use crate::session::table::{Session, SessionOwner};
+use crate::state::BrowserState;
 use crate::target::entry::TargetEntry;
+
+/// Frames navigated by clients, whose redirects are checked like those of pages.
+const NAVIGATED_FRAMES: usize = 256;
+
+/// Commands of one CDP session that wait until the frames of its target are known.
+const WAITING_FOR_FRAMES: usize = 1_024;
 
 /// Commands of each CDP session that wait until frames are known.
 pub(crate) type FrameWaits = BTreeMap<CdpSessionId, VecDeque<BytesMut>>;
@@ -40,10 +46,10 @@ const PASSING: &[&str] = &[
 impl Mux {
     /// Starts recording the frames of a target's page.
     pub(crate) fn follow_frames(&mut self, target: &TargetId, now: Instant) {
-        let Some(entry) = self.targets.find(target.as_str()) else { return };
-        let page = self.targets.page_of(entry);
+        let Some(entry) = self.state.targets.find(target.as_str()) else { return };
+        let page = self.state.targets.page_of(entry);
         let mut parts: Vec<TargetId> =
-            self.targets.frame_targets_of(page).map(|part| part.id.clone()).collect();
+            self.state.targets.frame_targets_of(page).map(|part| part.id.clone()).collect();
         parts.push(page.id.clone());
         for part in parts {
             self.request_frames(&part, now);
@@ -52,14 +58,16 @@ impl Mux {
 
     /// An out-of-process frame has appeared or navigated.
     pub(crate) fn frame_target_seen(&mut self, target: &str, now: Option<Instant>) {
-        let Some(entry) = self.targets.find(target).filter(|entry| entry.target_type() == "iframe") else {
+        let Some(entry) = self.state.targets.find(target).filter(|entry| entry.target_type() == "iframe")
+        else {
             return;
         };
-        let page = self.targets.page_of(entry);
+        let page = self.state.targets.page_of(entry);
         if page.frames.state == FramesState::NotRequested {
             return;
         }
-        let (page, id, url) = (page.id.clone(), entry.id.clone(), self.targets.root_url(entry).to_owned());
+        let (page, id, url) =
+            (page.id.clone(), entry.id.clone(), self.state.targets.root_url(entry).to_owned());
         self.guard.moves_mut().note(page.as_str(), id.as_str(), id.as_str(), &url);
         if let Some(now) = now {
             self.request_frames(&id, now);
@@ -68,8 +76,8 @@ impl Mux {
 
     fn request_frames(&mut self, target: &TargetId, now: Instant) {
         let Some(control) = self.control.session() else { return };
-        let session = self.internal_session_on(target);
-        let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
+        let session = self.state.internal_session_on(target);
+        let Some(entry) = self.state.targets.find_mut(target.as_str()) else { return };
         let is_requested = !matches!(entry.frames.state, FramesState::NotRequested | FramesState::Failed);
         if is_requested || !matches!(entry.target_type(), "page" | "iframe") {
             return;
@@ -91,7 +99,7 @@ impl Mux {
         target: &TargetId,
         now: Instant,
     ) {
-        let entry = self.targets.find(target.as_str());
+        let entry = self.state.targets.find(target.as_str());
         if entry.is_some_and(|entry| entry.frames.state == FramesState::Requested) {
             self.request_frame_tree(session, target, now);
         }
@@ -108,15 +116,9 @@ impl Mux {
         );
     }
 
-    fn internal_session_on(&self, target: &TargetId) -> Option<CdpSessionId> {
-        let is_it =
-            |session: &Session| session.owner == SessionOwner::Control && session.target() == Some(target);
-        self.sessions.iter().find(|(_, session)| is_it(session)).map(|(id, _)| id.clone())
-    }
-
     /// `Page.getFrameTree` of a target has returned, or failed.
     pub(crate) fn frame_tree_received(&mut self, target: &TargetId, tree: Option<&Value>, now: Instant) {
-        if let Some(entry) = self.targets.find_mut(target.as_str()) {
+        if let Some(entry) = self.state.targets.find_mut(target.as_str()) {
             match tree {
                 Some(tree) => entry.frames.learn_tree(tree),
                 // Frames that events reported meanwhile stay known.
@@ -126,8 +128,8 @@ impl Mux {
                 None => {}
             }
         }
-        if let Some(entry) = self.targets.find(target.as_str()) {
-            let page = self.targets.page_of(entry).id.clone();
+        if let Some(entry) = self.state.targets.find(target.as_str()) {
+            let page = self.state.targets.page_of(entry).id.clone();
             let urls: Vec<Box<str>> = entry.frames.addresses().map(Box::from).collect();
             for url in urls {
                 self.guard.moves_mut().note(page.as_str(), target.as_str(), target.as_str(), &url);
@@ -139,7 +141,7 @@ impl Mux {
 
     /// The mux's CDP session on a target has ended: its record of frames is out of date.
     pub(crate) fn reset_frames(&mut self, target: &TargetId) {
-        if let Some(entry) = self.targets.find_mut(target.as_str()) {
+        if let Some(entry) = self.state.targets.find_mut(target.as_str()) {
             entry.frames = Default::default();
             self.guard.moves_mut().tick();
         }
@@ -154,7 +156,7 @@ impl Mux {
         now: Instant,
     ) {
         let params = read_params(frame);
-        let target = self.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
+        let target = self.state.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
         let Some(target) = target else { return };
         match method {
             "Page.frameNavigated" => self.frame_navigated(session, &target, &params, now),
@@ -165,7 +167,8 @@ impl Mux {
 
     fn frame_changed(&mut self, target: &TargetId, method: &str, params: &Value) {
         let text = |field: &str| params.get(field).and_then(Value::as_str);
-        let (Some(frame), Some(entry)) = (text("frameId"), self.targets.find_mut(target.as_str())) else {
+        let (Some(frame), Some(entry)) = (text("frameId"), self.state.targets.find_mut(target.as_str()))
+        else {
             return;
         };
         match method {
@@ -185,20 +188,20 @@ impl Mux {
     }
 
     fn frame_navigated(&mut self, session: &CdpSessionId, target: &TargetId, params: &Value, now: Instant) {
-        self.record_page_url(session, params);
+        self.state.record_page_url(session, params);
         let frame = params.get("frame").unwrap_or(&Value::Null);
         let id = frame.get("id").and_then(Value::as_str).unwrap_or_default();
-        let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
+        let Some(entry) = self.state.targets.find_mut(target.as_str()) else { return };
         entry.navigated_frames.remove(id);
         let url = entry.frames.navigated(frame).unwrap_or_default();
         self.note_move(target, id, &url);
         if id != target.as_str() {
             return;
         }
-        self.sessions.forget_contexts(target);
+        self.state.sessions.forget_contexts(target);
         // A document from the back/forward cache has its frames already and sends no events for them.
         let is_restored = params.get("type").and_then(Value::as_str) == Some("BackForwardCacheRestore");
-        if let Some(entry) = self.targets.find_mut(target.as_str()).filter(|_| is_restored) {
+        if let Some(entry) = self.state.targets.find_mut(target.as_str()).filter(|_| is_restored) {
             entry.frames.state = FramesState::Requested;
         }
         self.router.send(
@@ -211,8 +214,8 @@ impl Mux {
     }
 
     fn note_move(&mut self, target: &TargetId, frame: &str, url: &str) {
-        let Some(entry) = self.targets.find(target.as_str()) else { return };
-        let page = self.targets.page_of(entry).id.clone();
+        let Some(entry) = self.state.targets.find(target.as_str()) else { return };
+        let page = self.state.targets.page_of(entry).id.clone();
         self.guard.moves_mut().note(page.as_str(), target.as_str(), frame, url);
     }
 
@@ -227,7 +230,7 @@ impl Mux {
         now: Instant,
     ) {
         let is_handled = params.get("hasBrowserHandler").and_then(Value::as_bool) == Some(true);
-        if is_handled || self.sessions.has_page_on(target) {
+        if is_handled || self.state.sessions.has_page_on(target) {
             return;
         }
         let is_leaving = params.get("type").and_then(Value::as_str) == Some("beforeunload");
@@ -241,12 +244,14 @@ impl Mux {
         );
     }
 
-    /// Queues a command that has to wait until frames are known; returns whether it waits.
+    /// Queues a command that has to wait until frames are known, or until the protocol is exposed to its page;
+    /// returns whether it waits.
     pub(crate) fn waits_for_frames(&mut self, command: &Command<'_>, now: Instant) -> bool {
         if PASSING.contains(&command.envelope.method) {
             return false;
         }
-        if !self.guard.waits_mut().contains_key(&command.session) && !self.lacks_frames(command, now) {
+        let is_queued = self.guard.waits_mut().contains_key(&command.session);
+        if !is_queued && !self.awaits_exposure(command) && !self.lacks_frames(command, now) {
             return false;
         }
         let waiting = self.guard.waits_mut().entry(command.session.clone()).or_default();
@@ -261,34 +266,35 @@ impl Mux {
 
     fn lacks_frames(&mut self, command: &Command<'_>, now: Instant) -> bool {
         let need = self
+            .state
             .clients
             .guard(command.client)
             .map_or(FrameNeed::None, |guard| guard.frame_need(command.envelope.method));
         let target =
-            self.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
+            self.state.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
         let Some(target) = target.filter(|_| need != FrameNeed::None && self.control.session().is_some())
         else {
             return false;
         };
         let is_known = |entry: &TargetEntry| entry.frames.state == FramesState::Known;
-        if need == FrameNeed::Own && self.targets.find(target.as_str()).is_some_and(is_known) {
+        if need == FrameNeed::Own && self.state.targets.find(target.as_str()).is_some_and(is_known) {
             return false;
         }
         self.follow_frames(&target, now);
-        let Some(entry) = self.targets.find(target.as_str()) else { return false };
+        let Some(entry) = self.state.targets.find(target.as_str()) else { return false };
         let is_requested = |state: FramesState| state == FramesState::Requested;
         if need == FrameNeed::Own {
             return is_requested(entry.frames.state);
         }
-        let page = self.targets.page_of(entry);
-        let mut parts = self.targets.frame_targets_of(page).chain([page, entry]);
+        let page = self.state.targets.page_of(entry);
+        let mut parts = self.state.targets.frame_targets_of(page).chain([page, entry]);
         parts.any(|part| is_requested(part.frames.state))
     }
 
     /// Routes the waiting commands again; those that still lack frames wait again.
-    fn release_waiting(&mut self, now: Instant) {
+    pub(crate) fn release_waiting(&mut self, now: Instant) {
         for (session, waiting) in std::mem::take(self.guard.waits_mut()) {
-            let Some(client) = self.sessions.find(session.as_str()).and_then(Session::client) else {
+            let Some(client) = self.state.sessions.find(session.as_str()).and_then(Session::client) else {
                 continue;
             };
             for frame in waiting {
@@ -315,14 +321,22 @@ impl Mux {
         now: Instant,
     ) {
         let target =
-            self.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
+            self.state.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
         let Some(target) = target else { return };
-        let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
+        let Some(entry) = self.state.targets.find_mut(target.as_str()) else { return };
         if entry.navigated_frames.len() < NAVIGATED_FRAMES {
             entry.navigated_frames.insert(frame.unwrap_or(target.as_str()).to_owned());
         }
-        if let Some(session) = self.internal_session_on(&target) {
+        if let Some(session) = self.state.internal_session_on(&target) {
             self.pause_documents_of(&session, now);
         }
+    }
+}
+
+impl BrowserState {
+    fn internal_session_on(&self, target: &TargetId) -> Option<CdpSessionId> {
+        let is_it =
+            |session: &Session| session.owner == SessionOwner::Control && session.target() == Some(target);
+        self.sessions.iter().find(|(_, session)| is_it(session)).map(|(id, _)| id.clone())
     }
 }

@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::limits::{FRAME_URL_LETTERS, FRAMES_PER_PAGE};
+/// Frames of one target whose URLs are known; a page with more cannot be checked, and its content is refused.
+const FRAMES_PER_PAGE: usize = 4_096;
+
+/// Characters of a frame's URL that are kept: longer than any path in a grant.
+const FRAME_URL_LETTERS: usize = 2_048;
 
 /// The URL scheme of Chromium's error pages.
 const ERROR_PAGE: &str = "chrome-error:";

@@ -9,7 +9,7 @@ use tabwire_api::CdpSessionId;
 use crate::guard::frame_moves::FrameMoves;
 use crate::guard::page_frames::{FramesState, is_blank};
 use crate::guard::session_watch::{SeenRequest, SessionWatch};
-use crate::mux::Mux;
+use crate::state::BrowserState;
 use crate::target::entry::TargetEntry;
 use crate::target::table::TargetTable;
 
@@ -120,16 +120,17 @@ impl fmt::Debug for GuardedParts<'_> {
 
 impl<'a> GuardedParts<'a> {
     pub(crate) fn new(
-        mux: &'a Mux,
+        state: &'a BrowserState,
+        moves: &'a FrameMoves,
         session: &CdpSessionId,
         names: Option<&'a NamedParts>,
         since: Option<u64>,
     ) -> Self {
-        let found = mux.sessions.find(session.as_str());
+        let found = state.sessions.find(session.as_str());
         let target = found.and_then(|session| session.target());
-        let entry = target.and_then(|target| mux.targets.find(target.as_str()));
+        let entry = target.and_then(|target| state.targets.find(target.as_str()));
         let watch = found.map(|session| &*session.watch);
-        let view = View { targets: &mux.targets, moves: mux.guard.moves(), watch, entry, since };
+        let view = View { targets: &state.targets, moves, watch, entry, since };
         Self { view: Some(view), names }
     }
 

@@ -9,7 +9,8 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use crate::limits::DOCUMENTS_REMEMBERED;
+/// Documents of one page whose remote address is remembered: more than a browser keeps for going back.
+const DOCUMENTS_REMEMBERED: usize = 64;
 
 /// A document received for a page, with its loader id.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,24 @@ use bytes::BytesMut;
 use serde_json::Value;
 
 use crate::guard::page_frames::kept_url;
-use crate::limits::{
-    CONTEXTS_REMEMBERED, EARLY_EVENTS, HISTORY_ENTRIES, REQUEST_HOPS, REQUESTS_REMEMBERED, STREAMS_REMEMBERED,
-};
+
+/// Events kept for each CDP session until their request is known.
+const EARLY_EVENTS: usize = 256;
+
+/// Entries of a page's history that are remembered; browsers keep fifty.
+const HISTORY_ENTRIES: usize = 256;
+
+/// Streams remembered for each CDP session.
+const STREAMS_REMEMBERED: usize = 256;
+
+/// Redirects of one request that are remembered; browsers follow twenty.
+const REQUEST_HOPS: usize = 32;
+
+/// Requests remembered for each CDP session, so that reads of their bodies can be checked.
+const REQUESTS_REMEMBERED: usize = 4_096;
+
+/// Execution contexts remembered for each CDP session.
+const CONTEXTS_REMEMBERED: usize = 8_192;
 
 /// A request that the session has received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,13 +63,13 @@ pub(crate) struct EarlyEvent {
 
 /// A map that drops the oldest entry when it is full.
 #[derive(Clone, Debug)]
-struct Remembered<T> {
+struct BoundedMap<T> {
     entries: BTreeMap<String, T>,
     order: VecDeque<String>,
     limit: usize,
 }
 
-impl<T> Remembered<T> {
+impl<T> BoundedMap<T> {
     fn new(limit: usize) -> Self {
         Self { entries: BTreeMap::new(), order: VecDeque::new(), limit }
     }
@@ -75,12 +90,12 @@ impl<T> Remembered<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct SessionWatch {
     /// Frames of execution contexts, by number and by unique id.
-    contexts: Remembered<Box<str>>,
-    requests: Remembered<SeenRequest>,
+    contexts: BoundedMap<Box<str>>,
+    requests: BoundedMap<SeenRequest>,
     /// URLs of scripts and style sheets.
-    sources: Remembered<Box<str>>,
+    sources: BoundedMap<Box<str>>,
     /// URLs that the content of streams comes from.
-    streams: Remembered<Vec<Box<str>>>,
+    streams: BoundedMap<Vec<Box<str>>>,
     history: BTreeMap<i64, Box<str>>,
     early: VecDeque<EarlyEvent>,
 }
@@ -88,10 +103,10 @@ pub(crate) struct SessionWatch {
 impl Default for SessionWatch {
     fn default() -> Self {
         Self {
-            contexts: Remembered::new(CONTEXTS_REMEMBERED),
-            requests: Remembered::new(REQUESTS_REMEMBERED),
-            sources: Remembered::new(REQUESTS_REMEMBERED),
-            streams: Remembered::new(STREAMS_REMEMBERED),
+            contexts: BoundedMap::new(CONTEXTS_REMEMBERED),
+            requests: BoundedMap::new(REQUESTS_REMEMBERED),
+            sources: BoundedMap::new(REQUESTS_REMEMBERED),
+            streams: BoundedMap::new(STREAMS_REMEMBERED),
             history: BTreeMap::new(),
             early: VecDeque::new(),
         }
@@ -152,7 +167,7 @@ impl SessionWatch {
 
     /// The execution contexts are gone.
     pub(crate) fn forget_contexts(&mut self) {
-        self.contexts = Remembered::new(CONTEXTS_REMEMBERED);
+        self.contexts = BoundedMap::new(CONTEXTS_REMEMBERED);
     }
 
     /// Records the frame of an execution context.

@@ -69,9 +69,15 @@ impl ContextTable {
         }
     }
 
-    /// The contexts that a client created.
-    pub(crate) fn created_by(&self, client: ClientId) -> impl Iterator<Item = &BrowserContextId> {
-        let own = move |entry: &ContextEntry| matches!(entry.creator, Creator::Client { client: creator, .. } if creator == client);
+    /// The contexts that connected clients created, where `is_own` holds for the client.
+    pub(crate) fn created_by(
+        &self,
+        is_own: impl Fn(ClientId) -> bool,
+    ) -> impl Iterator<Item = &BrowserContextId> {
+        let own = move |entry: &ContextEntry| match entry.creator {
+            Creator::Client { client, .. } => is_own(client),
+            Creator::Left | Creator::Control => false,
+        };
         self.contexts.iter().filter(move |(_, entry)| own(entry)).map(|(context, _)| context)
     }
 
@@ -83,17 +89,23 @@ impl ContextTable {
 
     /// Contexts owned by clients.
     pub(crate) fn owned(&self) -> usize {
-        self.contexts.values().filter(|entry| matches!(entry.creator, Creator::Client { .. })).count()
+        let is_owned =
+            |entry: &&ContextEntry| entry.ended.is_none() && matches!(entry.creator, Creator::Client { .. });
+        self.contexts.values().filter(is_owned).count()
     }
 
-    /// A client left; its contexts stay in its partition. Returns the contexts that are disposed of with it.
-    pub(crate) fn release(&mut self, client: ClientId) -> Vec<BrowserContextId> {
+    /// A client left; its contexts stay in its partition, with its heir. Returns the contexts that are disposed of with
+    /// it.
+    pub(crate) fn release(&mut self, client: ClientId, heir: Option<ClientId>) -> Vec<BrowserContextId> {
         let mut ending = Vec::new();
         for (context, entry) in &mut self.contexts {
             match entry.creator {
                 Creator::Client { client: creator, ends } if creator == client => {
                     ending.extend(ends.then(|| context.clone()));
-                    entry.creator = Creator::Left;
+                    entry.creator = match heir.filter(|_| !ends) {
+                        Some(client) => Creator::Client { client, ends },
+                        None => Creator::Left,
+                    };
                 }
                 _ => {}
             }

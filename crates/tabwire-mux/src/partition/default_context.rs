@@ -39,13 +39,13 @@ impl Mux {
     ) {
         let method = command.envelope.method;
         let in_partition =
-            self.clients.get(command.client).is_some_and(|client| client.options.partition.is_some());
+            self.state.clients.get(command.client).is_some_and(|client| client.options.partition.is_some());
         if in_partition && on_browser && method == "Fetch.enable" {
             let sentence =
                 "Fetch.enable on the browser would pause the requests of every session: send it to a page.";
             return self.refuse(command, &ProtocolError::tabwire(ErrorCode::PolicyDenied, sentence));
         }
-        let Some(home) = self.default_context_of(command.client).cloned() else {
+        let Some(home) = self.state.default_context_of(command.client).cloned() else {
             return self.checked_command(command, &params, now);
         };
         let storage = method.starts_with("Storage.");
@@ -77,7 +77,7 @@ impl Mux {
     /// A client that disposes of its default context closes its own pages in it; other clients' pages stay.
     pub(crate) fn command_dispose(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
         let context = params.get("browserContextId").and_then(Value::as_str).unwrap_or_default();
-        if self.default_context_of(command.client).is_none_or(|home| home.as_str() != context) {
+        if self.state.default_context_of(command.client).is_none_or(|home| home.as_str() != context) {
             return self.forward(
                 command,
                 ResponseHandling::DisposeContext(BrowserContextId::new(context)),
@@ -86,6 +86,7 @@ impl Mux {
         }
         let owner = Owner::Client(command.client);
         let own: Vec<String> = self
+            .state
             .targets
             .iter()
             .filter(|target| target.owner == owner && target.target_type() == "page")

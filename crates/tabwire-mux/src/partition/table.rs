@@ -8,6 +8,9 @@ use tabwire_api::{BrowserContextId, PartitionId, TargetId};
 
 use crate::partition::context_table::ContextTable;
 
+/// Tabs listed for one partition of a browser of the user.
+const TABS_LISTED: usize = 512;
+
 /// The part of the browser that a partition has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -26,6 +29,8 @@ pub(crate) struct Ending {
     pub(crate) partition: PartitionId,
     /// Its browser contexts, which are being disposed of.
     pub(crate) contexts: Vec<BrowserContextId>,
+    /// Tabs that stay open.
+    pub(crate) kept: Vec<TargetId>,
     /// Pending commands that end it.
     pub(crate) commands: usize,
     pub(crate) until: Instant,
@@ -39,9 +44,21 @@ pub(crate) struct PartitionTable {
     /// Whether the contexts that predate the link are listed.
     contexts_listed: bool,
     contexts: ContextTable,
+    /// Whether the browser is the user's: partitions of tabs also see the tabs that no client opened.
+    is_users_browser: bool,
 }
 
 impl PartitionTable {
+    /// The browser is the user's, with tabs that the user opened.
+    pub(crate) fn set_users_browser(&mut self) {
+        self.is_users_browser = true;
+    }
+
+    /// Whether clients of a partition also see the tabs that the user opened.
+    pub(crate) fn sees_user_tabs(&self, partition: &PartitionId) -> bool {
+        self.is_users_browser && matches!(self.partitions.get(partition), Some(PartitionScope::Tabs(_)))
+    }
+
     pub(crate) fn contexts(&self) -> &ContextTable {
         &self.contexts
     }
@@ -88,6 +105,12 @@ impl PartitionTable {
         self.partitions.remove(partition)
     }
 
+    /// Whether a partition is reserved or being ended.
+    pub(crate) fn is_known(&self, partition: &PartitionId) -> bool {
+        self.partitions.contains_key(partition)
+            || self.endings.iter().any(|ending| ending.partition == *partition)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.partitions.len()
     }
@@ -102,6 +125,17 @@ impl PartitionTable {
         let lists =
             |place: &PartitionScope| matches!(place, PartitionScope::Tabs(tabs) if tabs.contains(target));
         self.partitions.iter().find(|(_, place)| lists(place)).map(|(partition, _)| partition)
+    }
+
+    /// Lists a tab of a partition in a browser of the user, for the case that it comes back.
+    pub(crate) fn list_tab(&mut self, partition: &PartitionId, tab: TargetId) {
+        let Some(PartitionScope::Tabs(tabs)) = self.partitions.get_mut(partition) else { return };
+        if self.is_users_browser && !tabs.contains(&tab) {
+            if tabs.len() >= TABS_LISTED {
+                tabs.remove(0);
+            }
+            tabs.push(tab);
+        }
     }
 
     /// Whether a partition shares the default context with others.

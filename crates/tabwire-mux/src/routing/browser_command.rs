@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, TargetId};
+use tabwire_api::{ClientId, ErrorCode, TargetId};
 use tabwire_cdp::TargetFilter;
 use tabwire_cdp::reply::{self, ProtocolError};
 
@@ -26,17 +26,22 @@ impl Mux {
             self.counters.refused_foreign += 1;
             return self.refuse(command, &error);
         }
-        let on_browser = self.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
+        let on_browser = self.state.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
         self.command_in_partition(command, params, on_browser, now);
     }
 
     /// Checks that a command names no target or context of another client, then handles it.
     pub(crate) fn checked_command(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
-        let on_browser = self.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
+        let on_browser = self.state.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
         match command.envelope.method {
             "Target.setAutoAttach" if on_browser => self.command_auto_attach(command, params, now),
+            "Target.setAutoAttach" if is_on_without_flatten(params) => {
+                self.attach_without_flatten(command, params, None, now);
+            }
+            "Target.sendMessageToTarget" => self.command_inside(command, params, now),
             "Target.setDiscoverTargets" => self.command_discover(command, params),
             "Target.attachToTarget" => self.command_attach(command, params, now),
+            "Target.detachFromTarget" => self.command_detach(command, params, now),
             "Target.createTarget" => self.command_create(command, params, now),
             "Target.createBrowserContext" => {
                 let ends = params.get("disposeOnDetach").and_then(Value::as_bool).unwrap_or(false);
@@ -45,7 +50,8 @@ impl Mux {
             "Target.disposeBrowserContext" => self.command_dispose(command, params, now),
             "Target.getBrowserContexts" => self.forward(command, ResponseHandling::ContextList, now),
             "Target.getTargets" => self.forward(command, ResponseHandling::TargetList, now),
-            method @ ("Target.exposeDevToolsProtocol" | "Target.sendMessageToTarget" | "Browser.crash") => {
+            "Target.exposeDevToolsProtocol" => self.command_expose(command, params, now),
+            method @ "Browser.crash" => {
                 let sentence =
                     format!("{method} is not available: it would bypass checks or affect other clients.");
                 self.refuse(command, &ProtocolError::tabwire(ErrorCode::PolicyDenied, sentence));
@@ -60,16 +66,17 @@ impl Mux {
     /// browser sends for an unknown id.
     fn check_names(&self, command: &Command<'_>, params: &Value) -> Result<(), ProtocolError> {
         let text = |field: &str| params.get(field).and_then(Value::as_str);
-        if text("targetId").is_some_and(|target| !self.may_name_target(command.client, target)) {
+        if text("targetId").is_some_and(|target| !self.state.may_name_target(command.client, target)) {
             return Err(ProtocolError::no_target());
         }
-        if let Some(context) =
-            text("browserContextId").filter(|id| !self.may_name_context(command.client, id))
+        if let Some(context) = text("browserContextId")
+            .filter(|id| !self.state.may_name_context(command.client, id, self.router.pending()))
         {
             return Err(ProtocolError::no_context(context));
         }
         if let Some(session) = text("sessionId").filter(|_| command.envelope.method.starts_with("Target.")) {
             let own = self
+                .state
                 .sessions
                 .find(session)
                 .is_some_and(|session| session.owner == SessionOwner::Client(command.client));
@@ -88,7 +95,7 @@ impl Mux {
         };
         let on = flag("autoAttach");
         if on && !flag("flatten") {
-            return self.refuse(command, &flat_only());
+            return self.refuse(command, &needs_flatten());
         }
         let wanted = on.then(|| AutoAttach { wait: flag("waitForDebuggerOnStart"), filter });
         let echo = (!command.on_root).then_some(&command.session);
@@ -113,7 +120,9 @@ impl Mux {
             Some(target) if flat => {
                 self.forward(command, ResponseHandling::Attach(TargetId::new(target)), now);
             }
-            Some(_) => self.refuse(command, &flat_only()),
+            Some(target) => {
+                self.attach_without_flatten(command, params, Some(TargetId::new(target)), now);
+            }
             None => self.forward(command, ResponseHandling::PassThrough, now),
         }
     }
@@ -121,17 +130,23 @@ impl Mux {
     /// `Browser.close` closes the client's own pages and contexts; other clients stay connected.
     fn command_close(&mut self, command: &Command<'_>, now: Instant) {
         self.respond(command, json!({}));
-        let owner = Owner::Client(command.client);
+        if let Some(client) = self.state.clients.get_mut(command.client) {
+            client.has_closed = true;
+        }
+        let is_own = |owner: ClientId| self.state.clients.shares_view(owner, command.client);
         let contexts: Vec<String> = self
+            .state
             .partitions
             .contexts()
-            .created_by(command.client)
+            .created_by(is_own)
             .map(|context| context.as_str().to_owned())
             .collect();
         let pages: Vec<String> = self
+            .state
             .targets
             .iter()
-            .filter(|target| target.owner == owner && target.target_type() == "page")
+            .filter(|target| matches!(target.owner, Owner::Client(owner) if is_own(owner)))
+            .filter(|target| target.target_type() == "page")
             .filter(|target| {
                 !target.text("browserContextId").is_some_and(|id| contexts.iter().any(|own| own == id))
             })
@@ -147,6 +162,14 @@ impl Mux {
     }
 }
 
-fn flat_only() -> ProtocolError {
-    ProtocolError::tabwire(ErrorCode::BadArgs, "Only flat CDP sessions are supported: pass `flatten: true`.")
+/// Whether a page's auto-attach is turned on for sessions that are not flat.
+fn is_on_without_flatten(params: &Value) -> bool {
+    let flag = |field: &str| params.get(field).and_then(Value::as_bool).unwrap_or(false);
+    flag("autoAttach") && !flag("flatten")
+}
+
+fn needs_flatten() -> ProtocolError {
+    let message = "Target.setAutoAttach on the browser needs `flatten: true`. Without it, attach to each target with \
+                   Target.attachToTarget, which also works without `flatten`.";
+    ProtocolError::tabwire(ErrorCode::BadArgs, message)
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::BytesMut;
 use serde_json::{Value, json};
-use tabwire_api::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, TargetId};
+use tabwire_api::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, PartitionId, TargetId};
 use tabwire_cdp::envelope::{BrowserFrameKind, peek_browser_frame};
 use tabwire_cdp::lenient_json;
 use tabwire_cdp::reply::{self, ProtocolError};
@@ -20,7 +20,6 @@ use crate::partition::context_table::Creator;
 use crate::routing::pending::{InternalCommand, Requester, ResponseHandling};
 use crate::routing::rewrite;
 use crate::session::table::{Session, SessionOwner};
-use crate::target::entry::Owner;
 use crate::target::first_tab::no_tab;
 
 /// A received event: its client, its session, and the bytes that name the session.
@@ -31,29 +30,29 @@ struct Event {
 }
 
 /// A received response, with the data needed to forward it.
-struct ReceivedResponse {
-    frame: BytesMut,
-    id_span: Range<usize>,
-    cut: Option<Range<usize>>,
+pub(super) struct ReceivedResponse {
+    pub(super) frame: BytesMut,
+    pub(super) id_span: Range<usize>,
+    pub(super) cut: Option<Range<usize>>,
 }
 
 /// A parsed response, for commands whose result the mux reads.
-struct Body(Value);
+pub(super) struct Body(pub(super) Value);
 
 impl Body {
-    fn read(frame: &[u8]) -> Self {
+    pub(super) fn read(frame: &[u8]) -> Self {
         Self(lenient_json::read(frame))
     }
 
-    fn result(&self) -> Option<&Value> {
+    pub(super) fn result(&self) -> Option<&Value> {
         self.0.get("result")
     }
 
-    fn error(&self) -> Option<&Value> {
+    pub(super) fn error(&self) -> Option<&Value> {
         self.0.get("error")
     }
 
-    fn text(&self, field: &str) -> Option<&str> {
+    pub(super) fn text(&self, field: &str) -> Option<&str> {
         self.result()?.get(field)?.as_str()
     }
 }
@@ -82,7 +81,7 @@ impl Mux {
                 {
                     self.target_revived(session, now);
                 }
-                let owned = envelope.session.map(|session| self.sessions.find_entry(session));
+                let owned = envelope.session.map(|session| self.state.sessions.find_entry(session));
                 match owned {
                     None if method == "Target.detachedFromTarget" => self.root_session_detached(&frame, now),
                     // On the connection's root session only the attachment of the control session is
@@ -102,6 +101,9 @@ impl Mux {
                         } else if !(method.starts_with("Browser.download") && self.serves_downloads()) {
                             let method = method.to_owned();
                             self.on_client_event(&event, &method, frame);
+                            if method == "Inspector.targetCrashed" {
+                                self.fail_on_session(&event.session, now);
+                            }
                         }
                     }
                 }
@@ -118,7 +120,13 @@ impl Mux {
         }
         match method {
             "Target.attachedToTarget" => self.tab_page_found(session, &read_params(frame), now),
-            "Network.responseReceived" => self.document_received(session, frame),
+            "Network.responseReceived" => self.state.document_received(session, frame),
+            "Runtime.bindingCalled"
+            | "Runtime.executionContextCreated"
+            | "Runtime.executionContextDestroyed"
+            | "Runtime.executionContextsCleared" => {
+                self.on_exposed_page_event(session, method, frame, now);
+            }
             "Fetch.requestPaused" => self.request_paused(session, frame, now),
             "Page.frameAttached"
             | "Page.frameDetached"
@@ -132,10 +140,10 @@ impl Mux {
     /// An event on a client's session: recorded, filtered or withheld by the client's guard, and forwarded.
     fn on_client_event(&mut self, event: &Event, method: &str, frame: BytesMut) {
         if matches!(method, "Page.frameAttached" | "Page.frameDetached") {
-            self.targets.record_frame(method, &read_params(&frame));
+            self.state.targets.record_frame(method, &read_params(&frame));
         }
-        if method == "Page.frameNavigated" && self.clients.guard(event.client).is_some() {
-            self.record_page_url(&event.session, &read_params(&frame));
+        if method == "Page.frameNavigated" && self.state.clients.guard(event.client).is_some() {
+            self.state.record_page_url(&event.session, &read_params(&frame));
         }
         let Some(frame) = self.check_event(event.client, &event.session, method, frame) else { return };
         match frame {
@@ -149,7 +157,7 @@ impl Mux {
 
     /// Forwards events that arrived before their request.
     fn pass_early_events(&mut self, event: &Event) {
-        for early in self.take_early_events(&event.session) {
+        for early in self.state.take_early_events(&event.session) {
             if !self.blocks_event(event.client, &event.session, &early.method, &early.frame) {
                 let cut = peek_browser_frame(&early.frame).ok().and_then(|envelope| envelope.session_member);
                 let event = Event { client: event.client, session: event.session.clone(), cut };
@@ -186,7 +194,7 @@ impl Mux {
 
     /// Forwards an event to the client that owns its session.
     fn pass_event(&mut self, event: &Event, frame: BytesMut, class: FrameClass) {
-        let on_root = self.clients.get(event.client).and_then(Client::root) == Some(&event.session);
+        let on_root = self.state.clients.get(event.client).and_then(Client::root) == Some(&event.session);
         let frame = match &event.cut {
             Some(member) if on_root => rewrite::event_to_root(frame, member),
             _ => frame,
@@ -214,7 +222,7 @@ impl Mux {
             "Target.targetInfoChanged" => {
                 let params = read_params(&frame);
                 let id = params.pointer("/targetInfo/targetId").and_then(Value::as_str).unwrap_or_default();
-                if self.may_name_target(event.client, id) {
+                if self.state.may_name_target(event.client, id) {
                     self.pass_target_event(event, method, params, frame);
                 }
             }
@@ -224,11 +232,11 @@ impl Mux {
 
     /// Forwards an event that describes a target, without the fields that its client may not read.
     fn pass_target_event(&mut self, event: &Event, method: &str, mut params: Value, frame: BytesMut) {
-        if self.clients.guard(event.client).is_none() {
+        if self.state.clients.guard(event.client).is_none() {
             return self.pass_event(event, frame, FrameClass::Event);
         }
         if let Some(info) = params.get_mut("targetInfo") {
-            self.redact_target_info(event.client, info);
+            self.state.redact_target_info(event.client, info);
         }
         self.send_event(event.client, &event.session, method, params);
     }
@@ -240,14 +248,14 @@ impl Mux {
             self.counters.malformed += 1;
             return;
         };
-        if self.sessions.find(child).is_some() {
+        if self.state.sessions.find(child).is_some() {
             // Announced twice, or owned by another client: the first owner stays.
             self.counters.malformed += 1;
             return;
         }
         let owner = SessionOwner::Client(event.client);
         let parent = Some(event.session.clone());
-        let on_browser = self.sessions.find(event.session.as_str()).is_some_and(Session::is_browser);
+        let on_browser = self.state.sessions.find(event.session.as_str()).is_some_and(Session::is_browser);
         let auto = on_browser && self.is_auto_attachment(&event.session, target);
         let target = TargetId::new(target);
         let entry = if text("/targetInfo/type") == Some("browser") {
@@ -255,8 +263,15 @@ impl Mux {
         } else {
             Session::on_target(owner, parent, target.clone(), auto)
         };
-        self.sessions.insert(CdpSessionId::new(child), entry);
-        if self.clients.guard(event.client).is_some_and(|guard| guard.wants_frames()) {
+        self.state.note_non_flat(event.client, child, &event.session, &target);
+        let was_attached = self.state.sessions.is_attached(event.client, target.as_str());
+        self.state.sessions.insert(CdpSessionId::new(child), entry);
+        if let Some(info) = params.get("targetInfo").filter(|_| !was_attached) {
+            self.state.title_received(info);
+            self.attached_changed(event.client, target.as_str());
+        }
+        self.exposures.session_attached(&event.session, &CdpSessionId::new(child));
+        if self.state.clients.guard(event.client).is_some_and(|guard| guard.wants_frames()) {
             self.follow_frames(&target, now);
         }
         if auto {
@@ -272,9 +287,14 @@ impl Mux {
     /// A CDP session ended: the browser will not respond to its pending commands.
     pub(crate) fn session_gone(&mut self, session: &CdpSessionId, now: Instant) {
         let mut touched = BTreeSet::new();
-        for (id, gone) in self.sessions.take_tree(session) {
-            self.targets.forget_session(&id);
+        for (id, gone) in self.state.sessions.take_tree(session) {
+            // In the browser it is a child of the control session, so it did not end with its client's session.
+            if gone.is_handed_over && id != *session {
+                self.control_command("Target.detachFromTarget", json!({"sessionId": id.as_str()}), now);
+            }
+            self.state.targets.forget_session(&id);
             self.remove_download_options(&id, now);
+            // Chromium does not fail the commands of a session that ends (docs/cdp/detach-discipline.md).
             let lost = self.router.pending_mut().take_where(|pending| pending.session.as_ref() == Some(&id));
             let error =
                 ProtocolError::chrome(-32001, "Session closed: the target it was attached to is gone.");
@@ -290,17 +310,25 @@ impl Mux {
             };
             match gone.target() {
                 Some(target) => {
-                    if !self.sessions.is_attached(client, target.as_str()) {
-                        self.client_resumes(client, target, now);
+                    let is_attached = self.state.sessions.is_attached(client, target.as_str());
+                    if !is_attached {
+                        self.attached_changed(client, target.as_str());
+                    }
+                    let browser = gone.parent.as_ref();
+                    let browser =
+                        browser.and_then(|parent| self.state.sessions.browser_session_of(parent)).cloned();
+                    if let Some(browser) = browser.filter(|_| gone.is_auto() || !is_attached) {
+                        self.resumed_through(&browser, target, now);
                     }
                     touched.insert(target.clone());
                 }
-                None if self.clients.root(client) == Some(&id) => {
+                None if self.state.clients.root(client) == Some(&id) => {
                     self.disconnect(client, CloseReason::BrowserGone);
                 }
-                None => {}
+                None => self.forget_waiting_session(&id, now),
             }
         }
+        self.end_exposures_without_session(now);
         for target in touched {
             self.repeat_settings(&target, now);
         }
@@ -336,15 +364,21 @@ impl Mux {
                 if *handling == ResponseHandling::PassThrough
                     && self.response_blocked(client, client_id, &pending) =>
             {
-                self.clients.command_finished(client);
+                self.state.clients.command_finished(client);
             }
             Requester::Client { client, id: client_id, handling } => {
-                self.clients.command_finished(client);
+                self.state.clients.command_finished(client);
                 if handling == ResponseHandling::PassThrough
                     && let (Some(asked), Some(session)) = (&pending.guarded, &pending.session)
-                    && let Some(result) = self.filtered_response(client, session, asked, &arrived.frame)
+                    && let Some(result) = self.state.filtered_response(
+                        client,
+                        session,
+                        asked,
+                        &arrived.frame,
+                        self.guard.moves(),
+                    )
                 {
-                    let echo = self.clients.reply_session(client, Some(session));
+                    let echo = self.state.clients.reply_session(client, Some(session));
                     let frame = reply::result(client_id, echo.as_ref(), result);
                     return self.router.deliver(client, frame, FrameClass::Response);
                 }
@@ -385,6 +419,10 @@ impl Mux {
                 let target = body.text("targetId").ok_or_else(|| no_tab(None));
                 self.tab_created(id, (ticket, partition), target, now);
             }
+            InternalCommand::OpenFirstPage(client) => {
+                self.first_page_opened(id, client, body.text("targetId"), now);
+            }
+            InternalCommand::RefreshTargets(client) => self.targets_refreshed(client, Some(result), now),
             InternalCommand::OrphanedTarget(client, partition) => {
                 self.orphaned_target_created(id, (client, partition), body.text("targetId"), now);
             }
@@ -392,151 +430,41 @@ impl Mux {
                 self.partition_context_created(id, ticket, body.text("browserContextId"), now);
             }
             InternalCommand::EndPartition(ticket) => self.end_command_done(ticket, now),
-            InternalCommand::ListContexts => self.contexts_listed(result),
+            InternalCommand::ListContexts => self.state.contexts_listed(result),
             InternalCommand::AttachTab => self.tab_attached(body.text("sessionId"), now),
             InternalCommand::AutoAttachTab(session) => self.tab_mapped(&session, now),
-            InternalCommand::DetachRoot(contexts) => self.contexts_ended(&contexts, now),
+            InternalCommand::DetachRoot(contexts) => self.state.contexts_ended(&contexts, now),
             InternalCommand::GetFrameTree(target) => {
                 self.frame_tree_received(&target, result.get("frameTree"), now);
             }
             InternalCommand::OrphanedContext(client, partition) => {
-                // No client has received this context's id.
-                if let Some(context) = body.text("browserContextId") {
-                    let params = json!({"browserContextId": context});
-                    self.control_command("Target.disposeBrowserContext", params, now);
-                    self.partitions.contexts_mut().insert(
-                        BrowserContextId::new(context),
-                        Creator::Left,
-                        partition.clone(),
-                    );
-                    self.partitions.contexts_mut().end(&BrowserContextId::new(context), now);
-                }
-                let owner = self.owner_of_late_result(client, partition);
-                self.resolve_owners(id, &owner, now, |_, _| None);
+                self.orphaned_context_created(id, (client, partition), body.text("browserContextId"), now);
             }
+            InternalCommand::DetachForClient { client, id, session } => {
+                self.detached_for_client(client, id, session.as_ref());
+            }
+            InternalCommand::Expose(exposure, step) => self.exposure_step_done(exposure, step, result, now),
             InternalCommand::FireAndForget | InternalCommand::AttachForFrames(_) => {}
         }
     }
 
-    fn client_response(
+    /// A browser context was created for a client that no longer waits for it. No client has received its id.
+    fn orphaned_context_created(
         &mut self,
-        client: ClientId,
-        client_id: i64,
-        (id, handling): (u64, ResponseHandling),
-        session: Option<&CdpSessionId>,
-        arrived: ReceivedResponse,
+        id: u64,
+        (client, partition): (ClientId, Option<PartitionId>),
+        context: Option<&str>,
         now: Instant,
     ) {
-        match handling {
-            ResponseHandling::PassThrough | ResponseHandling::Attach(_) => {
-                self.pass_response(client, client_id, session, arrived);
-            }
-            ResponseHandling::CreateContext { ends } => {
-                let body = Body::read(&arrived.frame);
-                self.context_created(id, body.text("browserContextId"), (client, ends), now);
-                self.pass_response(client, client_id, session, arrived);
-            }
-            ResponseHandling::DisposeContext(context) => {
-                if Body::read(&arrived.frame).result().is_some() {
-                    self.partitions.contexts_mut().end(&context, now);
-                }
-                self.pass_response(client, client_id, session, arrived);
-            }
-            ResponseHandling::CreateTarget { then, .. } => {
-                let body = Body::read(&arrived.frame);
-                if let (Some(target), Some(url)) = (body.text("targetId"), then) {
-                    self.navigate_new_target(target, &url, now);
-                }
-                let owner = Owner::Client(client);
-                self.target_created(id, body.text("targetId").map(|target| (owner, target)), now);
-                let frame = self.rewrite_response(client, client_id, session, arrived);
-                match self.clients.root(client).cloned() {
-                    Some(root) => self.router.reply_after_attachments(client, &root, frame),
-                    None => self.router.deliver(client, frame, FrameClass::Response),
-                }
-            }
-            ResponseHandling::TargetList => {
-                self.pass_filtered(client, client_id, session, arrived, "targetInfos", |mux, info| {
-                    let id = info.get("targetId").and_then(Value::as_str).unwrap_or_default();
-                    match info.get("type").and_then(Value::as_str) {
-                        Some("browser") => return mux.is_own_browser_target(client, id),
-                        Some("browser_ui") => return false,
-                        _ => {}
-                    }
-                    let shown = mux.may_name_target(client, id);
-                    if shown {
-                        mux.redact_target_info(client, info);
-                    }
-                    shown
-                });
-            }
-            ResponseHandling::ContextList => self.pass_contexts(client, client_id, session, arrived),
+        if let Some(context) = context {
+            let params = json!({"browserContextId": context});
+            self.control_command("Target.disposeBrowserContext", params, now);
+            let context = BrowserContextId::new(context);
+            self.state.partitions.contexts_mut().insert(context.clone(), Creator::Left, partition.clone());
+            self.state.partitions.contexts_mut().end(&context, now);
         }
-    }
-
-    /// Forwards a list of contexts: those the client may name, without its default context.
-    fn pass_contexts(
-        &mut self,
-        client: ClientId,
-        client_id: i64,
-        session: Option<&CdpSessionId>,
-        mut arrived: ReceivedResponse,
-    ) {
-        let home = self.default_context_of(client).map(|home| home.as_str().to_owned());
-        let mut body = lenient_json::read(&arrived.frame);
-        let listed = body.pointer("/result/browserContextIds").is_some_and(Value::is_array);
-        if let (Some(home), Some(default)) = (&home, body.pointer_mut("/result/defaultBrowserContextId"))
-            && listed
-        {
-            *default = Value::from(home.as_str());
-            arrived.frame = BytesMut::from(body.to_string().as_bytes());
-        }
-        self.pass_filtered(client, client_id, session, arrived, "browserContextIds", |mux, id| {
-            id.as_str().is_some_and(|id| home.as_deref() != Some(id) && mux.may_name_context(client, id))
-        });
-    }
-
-    fn pass_filtered(
-        &mut self,
-        client: ClientId,
-        client_id: i64,
-        session: Option<&CdpSessionId>,
-        arrived: ReceivedResponse,
-        list: &str,
-        keep: impl Fn(&Self, &mut Value) -> bool,
-    ) {
-        let Body(mut body) = Body::read(&arrived.frame);
-        let Some(items) = body.pointer_mut(&format!("/result/{list}")).and_then(Value::as_array_mut) else {
-            return self.pass_response(client, client_id, session, arrived);
-        };
-        items.retain_mut(|item| keep(self, item));
-        let result = body.get_mut("result").map_or(json!({}), Value::take);
-        let echo = self.clients.reply_session(client, session);
-        let frame = reply::result(client_id, echo.as_ref(), result);
-        self.router.deliver(client, frame, FrameClass::Response);
-    }
-
-    fn pass_response(
-        &mut self,
-        client: ClientId,
-        id: i64,
-        session: Option<&CdpSessionId>,
-        arrived: ReceivedResponse,
-    ) {
-        let frame = self.rewrite_response(client, id, session, arrived);
-        self.router.deliver(client, frame, FrameClass::Response);
-    }
-
-    /// Replaces the id with the client's, and removes the root session's id.
-    fn rewrite_response(
-        &self,
-        client: ClientId,
-        id: i64,
-        session: Option<&CdpSessionId>,
-        arrived: ReceivedResponse,
-    ) -> BytesMut {
-        let cut = if self.clients.reply_session(client, session).is_none() { arrived.cut } else { None };
-        rewrite::to_client(arrived.frame, &arrived.id_span, id, cut.as_ref())
+        let owner = self.state.owner_of_late_result(client, partition);
+        self.resolve_owners(id, &owner, now, |_, _| None);
     }
 }
 

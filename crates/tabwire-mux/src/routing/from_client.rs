@@ -32,7 +32,7 @@ impl Mux {
     pub fn from_client(&mut self, client: ClientId, frame: BytesMut, now: Instant) {
         self.router.set_clock(now);
         self.counters.from_clients += 1;
-        let Some(entry) = self.clients.get(client) else { return };
+        let Some(entry) = self.state.clients.get(client) else { return };
         match &entry.state {
             ClientState::Served { .. } => self.route_command(client, &frame, now),
             ClientState::Joining { .. } => {
@@ -45,7 +45,7 @@ impl Mux {
     }
 
     fn queue_frame(&mut self, client: ClientId, frame: BytesMut) {
-        let Some(entry) = self.clients.get_mut(client) else { return };
+        let Some(entry) = self.state.clients.get_mut(client) else { return };
         if entry.backlog_mut().is_some_and(|backlog| !backlog.try_push(frame)) {
             self.disconnect(client, CloseReason::BacklogFull);
         }
@@ -71,11 +71,14 @@ impl Mux {
             Ok(envelope) => envelope,
             Err(error) => return self.refuse_unreadable(client, &error),
         };
-        let Some(entry) = self.clients.get(client) else { return };
+        if self.queued_behind_look(client, frame) {
+            return;
+        }
+        let Some(entry) = self.state.clients.get(client) else { return };
         let Some(root) = entry.root() else { return };
         let (session, on_root) = match envelope.session {
             None => (root.clone(), true),
-            Some(named) => match self.sessions.find_entry(named) {
+            Some(named) => match self.state.sessions.find_entry(named) {
                 Some((id, session)) if session.owner == SessionOwner::Client(client) && id != root => {
                     (id.clone(), false)
                 }
@@ -94,16 +97,20 @@ impl Mux {
             );
             return self.refuse(&command, &error);
         }
-        if self.waits_for_frames(&command, now) || self.blocked_by_guard(&command) {
+        if self.waits_for_targets(&command, now)
+            || self.waits_for_frames(&command, now)
+            || self.blocked_by_guard(&command)
+        {
             return;
         }
+        self.state.note_use(&command);
         self.record_page_use(&command, now);
         self.dispatch(&command, now);
     }
 
     fn dispatch(&mut self, command: &Command<'_>, now: Instant) {
         let method = command.envelope.method;
-        let session = self.sessions.find(command.session.as_str());
+        let session = self.state.sessions.find(command.session.as_str());
         let target = session.and_then(|session| session.target().cloned());
         let auto = session.is_some_and(Session::is_auto);
         match target {
@@ -115,7 +122,12 @@ impl Mux {
                 self.browser_command(command, now);
             }
             Some(target) if method == "Runtime.runIfWaitingForDebugger" => {
-                let done = self.client_resumes(command.client, &target, now);
+                let browser = self.state.sessions.browser_session_of(&command.session).cloned();
+                let browser = browser.unwrap_or_else(|| command.session.clone());
+                if self.state.ends_pause(&browser, &target, &command.session) {
+                    return self.forward(command, ResponseHandling::PassThrough, now);
+                }
+                let done = self.resumed_through(&browser, &target, now);
                 // The browser may hold the target for this session as well, because it attached the session
                 // itself.
                 if done && auto {
@@ -139,10 +151,10 @@ impl Mux {
         let session = Some(command.session.clone());
         let pending = Pending { requester, session, since: now, revives, guarded };
         let id = self.router.pending_mut().insert(pending);
-        if let Some(client) = self.clients.get_mut(command.client) {
+        if let Some(client) = self.state.clients.get_mut(command.client) {
             client.pending += 1;
         }
-        self.record_setting(id, command);
+        self.state.record_setting(id, command);
         let root = command.on_root.then_some(&command.session);
         let frame = rewrite::to_browser(command.frame, &command.envelope.id_span, id, root);
         self.router.push(Output::ToBrowser(frame));

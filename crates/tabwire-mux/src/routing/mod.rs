@@ -1,6 +1,7 @@
 //! Routes frames between clients and the browser.
 
 pub(crate) mod browser_command;
+mod client_response;
 pub(crate) mod from_browser;
 pub(crate) mod from_client;
 pub(crate) mod pending;

@@ -6,8 +6,12 @@ use std::time::{Duration, Instant};
 use tabwire_api::{BrowserContextId, CdpSessionId, ClientId, PartitionId, TargetId};
 
 use crate::guard::parts::NamedParts;
-use crate::limits::{ATTACH_DEADLINE, JOIN_DEADLINE, PENDING_DEADLINE, START_DEADLINE};
+use crate::limits::{JOIN_DEADLINE, PENDING_DEADLINE, START_DEADLINE};
 use crate::routing::reply_ordering::DelayId;
+use crate::session::exposed_protocol::{ExposureId, ExposureStep};
+
+/// How long the browser may take to attach a client for its auto-attach; the client's responses wait for it.
+const ATTACH_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The largest id that the browser accepts.
 const LAST_ID: u64 = 0x7fff_ffff;
@@ -36,7 +40,11 @@ pub(crate) enum InternalCommand {
     OrphanedTarget(ClientId, Option<PartitionId>),
     /// Creates a browser context for a client that no longer waits for it.
     OrphanedContext(ClientId, Option<PartitionId>),
-    /// Opens a tab without an owner, with the caller's ticket.
+    /// Opens the first page of a client.
+    OpenFirstPage(ClientId),
+    /// Lists all targets, for a client that waits for their titles.
+    RefreshTargets(ClientId),
+    /// Opens a tab of the session, with the caller's ticket.
     OpenTab(u64, Option<PartitionId>),
     /// `Target.createBrowserContext` for a partition, with the caller's ticket.
     CreateContext(u64),
@@ -54,6 +62,11 @@ pub(crate) enum InternalCommand {
     AttachForFrames(TargetId),
     /// Requests the frame tree of a target.
     GetFrameTree(TargetId),
+    /// One step of exposing the protocol to a page.
+    Expose(ExposureId, ExposureStep),
+    /// Detaches a session that the mux gave to a client, for this client: its command's id, and the session
+    /// that the client sent it on.
+    DetachForClient { client: ClientId, id: i64, session: Option<CdpSessionId> },
     /// Its response is ignored.
     FireAndForget,
 }
@@ -151,6 +164,8 @@ impl Pending {
             Requester::Internal(
                 InternalCommand::FireAndForget
                 | InternalCommand::OpenTab(..)
+                | InternalCommand::OpenFirstPage(_)
+                | InternalCommand::RefreshTargets(_)
                 | InternalCommand::OrphanedTarget(..)
                 | InternalCommand::OrphanedContext(..)
                 | InternalCommand::CreateContext(_)
@@ -160,6 +175,8 @@ impl Pending {
                 | InternalCommand::AutoAttachTab(_)
                 | InternalCommand::AttachForFrames(_)
                 | InternalCommand::GetFrameTree(_)
+                | InternalCommand::DetachForClient { .. }
+                | InternalCommand::Expose(..)
                 | InternalCommand::DetachRoot(_),
             ) => JOIN_DEADLINE,
             // The client is disconnected much earlier; a session that opens late must still be detached.

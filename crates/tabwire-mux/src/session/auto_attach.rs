@@ -14,7 +14,8 @@ use crate::output::FrameClass;
 use crate::routing::pending::{InternalCommand, Requester, ResponseHandling};
 use crate::routing::reply_ordering::DelayId;
 use crate::session::table::{AutoAttach, Session, SessionKind};
-use crate::target::entry::TargetEntry;
+use crate::state::BrowserState;
+use crate::target::entry::{Owner, TargetEntry};
 
 impl Mux {
     /// `Target.setAutoAttach` on a client's browser-level CDP session. As in the browser itself, the response
@@ -28,7 +29,7 @@ impl Mux {
         now: Instant,
     ) {
         if wanted.is_none() {
-            self.note_auto_attach(session, None);
+            self.state.note_auto_attach(session, None);
             self.detach_auto_attached(session, now);
             self.router.deliver(client, reply, FrameClass::Response);
             return;
@@ -45,78 +46,60 @@ impl Mux {
         wanted: Option<AutoAttach>,
         now: Instant,
     ) {
-        self.note_auto_attach(session, wanted);
-        for target in self.targets.ids() {
+        self.state.note_auto_attach(session, wanted);
+        for target in self.state.ids_for(client) {
             self.offer_to(&target, session, client, now);
-        }
-    }
-
-    fn note_auto_attach(&mut self, session: &CdpSessionId, wanted: Option<AutoAttach>) {
-        if let Some(entry) = self.sessions.find_mut(session.as_str())
-            && let SessionKind::Browser { auto_attach } = &mut entry.kind
-        {
-            *auto_attach = wanted;
         }
     }
 
     fn detach_auto_attached(&mut self, session: &CdpSessionId, now: Instant) {
         let attached: Vec<CdpSessionId> = self
+            .state
             .sessions
             .iter()
             .filter(|(_, child)| child.parent.as_ref() == Some(session) && child.is_auto())
             .map(|(id, _)| id.clone())
             .collect();
         for child in attached {
-            let params = json!({"sessionId": child.as_str()});
-            self.router.send(
-                Some(session),
-                "Target.detachFromTarget",
-                params,
-                InternalCommand::FireAndForget,
-                now,
-            );
+            self.detach_child(session, &child, now);
         }
-        for target in self.targets.iter_mut() {
+        for target in self.state.targets.iter_mut() {
             target.offered.remove(session);
         }
     }
 
     /// Offers a target to every auto-attaching client. A target that no client waits for is resumed.
     pub(crate) fn offer(&mut self, id: &TargetId, now: Instant) {
-        let Some(target) = self.targets.find(id.as_str()) else { return };
+        let Some(target) = self.state.targets.find(id.as_str()) else { return };
         if !target.is_resolved() {
             return;
         }
-        for (session, client) in self.sessions.auto_attaching() {
-            self.offer_to(id, &session, client, now);
-            self.wait_for_tab_client(id, &session, client);
+        let owner = target.owner.clone();
+        let mut receivers = self.state.sessions.auto_attaching();
+        // Chromium sends some events to the first session on a target only; that one is the owner's
+        // (docs/cdp/waiting-for-the-debugger.md).
+        receivers.sort_by_key(|(_, client)| owner != Owner::Client(*client));
+        for (session, client) in receivers {
+            if !self.hand_over(id, &session, client, now) {
+                self.offer_to(id, &session, client, now);
+            }
+            self.state.wait_for_tab_client(id, &session, client);
         }
         self.resume_if_free(id, now);
     }
 
     /// Offers a target that the mux is not attached to (a tab) once its owner is known.
     pub(crate) fn offer_unattached(&mut self, id: &TargetId, now: Instant) {
-        if self.targets.find(id.as_str()).is_some_and(TargetEntry::is_tab) {
+        if self.state.targets.find(id.as_str()).is_some_and(TargetEntry::is_tab) {
             self.offer(id, now);
         }
     }
 
     fn offer_to(&mut self, id: &TargetId, session: &CdpSessionId, client: ClientId, now: Instant) {
-        let Some(target) = self.targets.find(id.as_str()) else { return };
-        let Some(options) = self.sessions.find(session.as_str()).and_then(Session::auto_attach) else {
-            return;
-        };
-        let shown = self.clients.get(client).is_some_and(|entry| self.is_visible(entry, client, target));
-        if !shown || !self.admits(&options.filter, target) || target.offered.contains(session) {
+        if !self.state.wants_target(id, session, client) {
             return;
         }
-        let waits = options.wait;
-        if let Some(target) = self.targets.find_mut(id.as_str()) {
-            target.offered.insert(session.clone());
-            if let Some(paused) = target.paused.as_mut().filter(|_| waits) {
-                paused.waiters.insert(client);
-            }
-        }
+        self.state.record_offer(id, session, client);
         let params = json!({"targetId": id.as_str(), "flatten": true});
         let internal = InternalCommand::AutoAttach {
             browser_session: session.clone(),
@@ -124,20 +107,6 @@ impl Mux {
             delays: Vec::new(),
         };
         self.router.send(Some(session), "Target.attachToTarget", params, internal, now);
-    }
-
-    /// A client that was offered the tab reaches the page through it, and resumes the page there.
-    fn wait_for_tab_client(&mut self, page: &TargetId, session: &CdpSessionId, client: ClientId) {
-        let through_tab =
-            self.targets.counterpart_of(page.as_str()).is_some_and(|tab| tab.offered.contains(session));
-        let options = self.sessions.find(session.as_str()).and_then(Session::auto_attach);
-        let waits = options.is_some_and(|options| options.wait);
-        if let Some(paused) = self.targets.find_mut(page.as_str()).and_then(|target| target.paused.as_mut())
-            && through_tab
-            && waits
-        {
-            paused.waiters.insert(client);
-        }
     }
 
     /// Whether an announced attachment is one that the mux requested. The browser runs the commands of one
@@ -166,7 +135,7 @@ impl Mux {
         now: Instant,
     ) {
         let unwanted =
-            self.sessions.find(session.as_str()).is_some_and(|session| session.auto_attach().is_none());
+            self.state.sessions.find(session.as_str()).is_some_and(|session| session.auto_attach().is_none());
         if let Some(child) = child.filter(|_| unwanted) {
             let params = json!({"sessionId": child});
             self.router.send(
@@ -188,9 +157,7 @@ impl Mux {
         delays: &[DelayId],
         now: Instant,
     ) {
-        if let Some(client) = self.sessions.find(session.as_str()).and_then(Session::client) {
-            self.client_resumes(client, target, now);
-        }
+        self.resumed_through(session, target, now);
         self.router.release_replies(delays);
     }
 
@@ -200,16 +167,65 @@ impl Mux {
         let target =
             params.pointer("/targetInfo/targetId").and_then(Value::as_str).unwrap_or_default().to_owned();
         let waiting = self
+            .state
             .targets
             .find(&target)
             .and_then(|target| target.paused.as_ref())
-            .is_some_and(|paused| paused.waiters.contains(&client));
+            .is_some_and(|paused| paused.waiters.contains_key(parent));
         if let Some(members) = params.as_object_mut() {
             members.insert("waitingForDebugger".to_owned(), Value::Bool(waiting));
         }
-        if let Some(info) = params.get_mut("targetInfo").filter(|_| self.clients.guard(client).is_some()) {
-            self.redact_target_info(client, info);
+        if let Some(info) =
+            params.get_mut("targetInfo").filter(|_| self.state.clients.guard(client).is_some())
+        {
+            self.state.redact_target_info(client, info);
         }
         self.send_event(client, parent, "Target.attachedToTarget", params);
+    }
+}
+
+impl BrowserState {
+    fn note_auto_attach(&mut self, session: &CdpSessionId, wanted: Option<AutoAttach>) {
+        if let Some(entry) = self.sessions.find_mut(session.as_str())
+            && let SessionKind::Browser { auto_attach } = &mut entry.kind
+        {
+            *auto_attach = wanted;
+        }
+    }
+
+    /// Whether a browser-level session of a client auto-attaches to a target that it has not received yet.
+    pub(crate) fn wants_target(&self, id: &TargetId, session: &CdpSessionId, client: ClientId) -> bool {
+        let Some(target) = self.targets.find(id.as_str()) else { return false };
+        let Some(options) = self.sessions.find(session.as_str()).and_then(Session::auto_attach) else {
+            return false;
+        };
+        let shown = self.clients.get(client).is_some_and(|entry| self.is_visible(entry, client, target));
+        shown && self.admits(&options.filter, target) && !target.offered.contains(session)
+    }
+
+    /// Records that a browser-level session receives a target, which waits for it if it asked for that.
+    pub(crate) fn record_offer(&mut self, id: &TargetId, session: &CdpSessionId, client: ClientId) {
+        let options = self.sessions.find(session.as_str()).and_then(Session::auto_attach);
+        let waits = options.is_some_and(|options| options.wait);
+        if let Some(target) = self.targets.find_mut(id.as_str()) {
+            target.offered.insert(session.clone());
+            if let Some(paused) = target.paused.as_mut().filter(|_| waits) {
+                paused.waiters.insert(session.clone(), client);
+            }
+        }
+    }
+
+    /// A client that was offered the tab reaches the page through it, and resumes the page there.
+    fn wait_for_tab_client(&mut self, page: &TargetId, session: &CdpSessionId, client: ClientId) {
+        let through_tab =
+            self.targets.counterpart_of(page.as_str()).is_some_and(|tab| tab.offered.contains(session));
+        let options = self.sessions.find(session.as_str()).and_then(Session::auto_attach);
+        let waits = options.is_some_and(|options| options.wait);
+        if let Some(paused) = self.targets.find_mut(page.as_str()).and_then(|target| target.paused.as_mut())
+            && through_tab
+            && waits
+        {
+            paused.waiters.insert(session.clone(), client);
+        }
     }
 }

@@ -6,7 +6,11 @@
 
 use serde_json::Value;
 
-use crate::limits::{SETTINGS_BYTES_PER_SESSION, SETTINGS_PER_SESSION};
+/// Bytes of setting commands kept for each CDP session.
+const SETTINGS_BYTES_PER_SESSION: usize = 64 * 1024;
+
+/// Setting commands kept for each CDP session, to be repeated when the browser drops them.
+const SETTINGS_PER_SESSION: usize = 64;
 
 /// The settings of one CDP session, oldest first.
 #[derive(Clone, Debug, Default)]

@@ -50,6 +50,8 @@ pub(crate) struct Session {
     pub(crate) watch: Box<SessionWatch>,
     /// Whether its client has enabled the Page domain, and so handles dialogs.
     pub(crate) has_page_on: bool,
+    /// Whether the browser attached it through the control session, and the mux gave it to its client.
+    pub(crate) is_handed_over: bool,
 }
 
 impl Session {
@@ -69,8 +71,23 @@ impl Session {
         Self::new(owner, parent, kind)
     }
 
+    /// A session of the mux on one target that becomes a client's. In the browser its parent stays the control
+    /// session.
+    pub(crate) fn handed_over(client: ClientId, browser_session: CdpSessionId, target: TargetId) -> Self {
+        let owner = SessionOwner::Client(client);
+        Self { is_handed_over: true, ..Self::on_target(owner, Some(browser_session), target, true) }
+    }
+
     fn new(owner: SessionOwner, parent: Option<CdpSessionId>, kind: SessionKind) -> Self {
-        Self { owner, parent, kind, discover: None, watch: Box::default(), has_page_on: false }
+        Self {
+            owner,
+            parent,
+            kind,
+            discover: None,
+            watch: Box::default(),
+            has_page_on: false,
+            is_handed_over: false,
+        }
     }
 
     pub(crate) fn target(&self) -> Option<&TargetId> {
@@ -189,6 +206,19 @@ impl SessionTable {
         let is_internal =
             |session: &Session| session.owner == SessionOwner::Control && session.target().is_some();
         self.iter().filter(|(_, session)| is_internal(session)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The browser-level session through which a session was attached; itself if it is one.
+    pub(crate) fn browser_session_of(&self, session: &CdpSessionId) -> Option<&CdpSessionId> {
+        let mut at = self.sessions.get_key_value(session)?;
+        // The bound ends a cycle, which a broken browser could announce.
+        for _ in 0..64 {
+            if at.1.is_browser() {
+                return Some(at.0);
+            }
+            at = self.sessions.get_key_value(at.1.parent.as_ref()?)?;
+        }
+        None
     }
 
     /// The number of sessions above a session.

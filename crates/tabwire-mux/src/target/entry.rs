@@ -1,6 +1,6 @@
 //! One target in the mux's table.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -19,9 +19,9 @@ pub(crate) enum Owner {
     Unlinked,
     /// A frame or worker of an unknown page; a client may reach it through that page.
     Nested,
-    /// No client's. `released` is the position of its release among joins and releases; 0 means it never had an
-    /// owner. It stays in the partition of its last owner.
-    Unowned { released: u64, partition: Option<PartitionId> },
+    /// No client's. `is_users` means that no client ever owned it and the session did not open it: the user did, or
+    /// it was there before any client. It stays in the partition of its last owner.
+    Unowned { is_users: bool, partition: Option<PartitionId> },
     /// A client caused it, and its partition is unknown: no client sees it.
     Unknown,
     /// One client's.
@@ -29,15 +29,18 @@ pub(crate) enum Owner {
 }
 
 /// Never had an owner, and in no partition.
-pub(crate) const UNOWNED: Owner = Owner::Unowned { released: 0, partition: None };
+pub(crate) const UNOWNED: Owner = Owner::Unowned { is_users: true, partition: None };
 
 /// A target that is paused until its clients resume it.
 #[derive(Clone, Debug)]
-pub(crate) struct Paused {
-    /// The mux's CDP session on it, through which it is resumed.
+pub(crate) struct PausedTarget {
+    /// The first CDP session on it, through which it is resumed.
     pub(crate) session: CdpSessionId,
-    /// Clients that it was announced to and that have not resumed it.
-    pub(crate) waiters: BTreeSet<ClientId>,
+    /// `TargetInfo` of the event that announced this session.
+    pub(crate) info: Value,
+    /// Browser-level sessions of clients that it was announced to and that have not resumed it.
+    pub(crate) waiters: BTreeMap<CdpSessionId, ClientId>,
+    /// When the mux resumes it for them.
     pub(crate) until: Instant,
 }
 
@@ -51,6 +54,8 @@ pub(crate) enum Health {
     Crashed {
         /// Whether clients' page settings are repeated when it is loaded again.
         owes_settings: bool,
+        /// When the pending commands of its sessions fail even without an event on the session.
+        fail_at: Option<Instant>,
     },
 }
 
@@ -74,8 +79,11 @@ pub(crate) struct TargetEntry {
     pub(crate) owner: Owner,
     /// For a tab: the page in it; for a page: its tab.
     pub(crate) counterpart: Option<TargetId>,
-    pub(crate) paused: Option<Paused>,
+    pub(crate) paused: Option<PausedTarget>,
     pub(crate) health: Health,
+    /// Whether the mux opened it as a client's first page and no client has used it: it is closed when its client
+    /// leaves.
+    pub(crate) is_unused: bool,
     /// Browser-level CDP sessions that have received it by discovery.
     pub(crate) discoverers: BTreeSet<CdpSessionId>,
     /// Browser-level CDP sessions it was offered to by auto-attach.

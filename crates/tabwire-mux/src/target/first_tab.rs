@@ -1,11 +1,10 @@
-//! Tabs that the mux opens without an owner: every client of the partition sees them, like a browser's first
-//! tab.
+//! Tabs that the mux opens for the session: they have no owner, and clients see them as the session's.
 
 use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, PartitionId, TargetId};
+use tabwire_api::{ErrorCode, Failure, PartitionId, Remedy, Step, TargetId};
 
 use crate::mux::Mux;
 use crate::output::Output;
@@ -14,12 +13,12 @@ use crate::routing::pending::InternalCommand;
 use crate::target::entry::Owner;
 
 impl Mux {
-    /// Opens a tab without an owner in a partition; [`Output::TabOpened`] reports the result with the ticket.
+    /// Opens a tab of the session, without an owner, in a partition; [`Output::TabOpened`] reports the result with the ticket.
     pub fn open_tab(&mut self, ticket: u64, url: &str, partition: Option<PartitionId>, now: Instant) {
         match self.control.session() {
             Some(control) => {
                 let mut params = json!({"url": url, "background": true});
-                let place = partition.as_ref().and_then(|partition| self.partitions.find(partition));
+                let place = partition.as_ref().and_then(|partition| self.state.partitions.find(partition));
                 if let (Some(PartitionScope::Context(context)), Some(members)) =
                     (place, params.as_object_mut())
                 {
@@ -44,7 +43,8 @@ impl Mux {
         target: Result<&str, Failure>,
         now: Instant,
     ) {
-        let unowned = target.as_ref().ok().map(|target| (Owner::Unowned { released: 0, partition }, *target));
+        let unowned =
+            target.as_ref().ok().map(|target| (Owner::Unowned { is_users: false, partition }, *target));
         self.target_created(id, unowned, now);
         self.router.push(Output::TabOpened { ticket, target: target.map(TargetId::new) });
     }
@@ -56,9 +56,13 @@ pub(crate) fn no_tab(error: Option<&Value>) -> Failure {
     let code = error.and_then(|error| ErrorCode::deserialize(error.get("data")?).ok());
     let message = error.and_then(|error| error.get("message")?.as_str());
     match (code, message) {
-        (Some(code), Some(message)) => Failure::new(code, message)
-            .with_remedy("`tabwire status` and `tabwire extension status` show the state of the browser."),
-        _ => Failure::new(ErrorCode::CdpError, "The browser opened no tab.")
-            .with_remedy("Check the URL; `tabwire status` shows the state of the browser."),
+        (Some(code), Some(message)) => Failure::new(code, message).with_remedy(Remedy::new(
+            "{} and {} show the state of the browser.",
+            [Step::command("tabwire status"), Step::command("tabwire extension status")],
+        )),
+        _ => Failure::new(ErrorCode::CdpError, "The browser opened no tab.").with_remedy(Remedy::new(
+            "Check the URL; {} shows the state of the browser.",
+            [Step::command("tabwire status")],
+        )),
     }
 }

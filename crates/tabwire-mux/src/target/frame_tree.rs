@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::limits::FRAMES_REMEMBERED;
+/// Frames whose parent is remembered, to find the owner of a download.
+const FRAMES_REMEMBERED: usize = 16_384;
 
 /// Parents of frames that are not targets themselves.
 #[derive(Debug, Default)]

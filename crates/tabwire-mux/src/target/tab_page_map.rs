@@ -17,13 +17,13 @@ use crate::target::entry::{Owner, TargetEntry};
 impl Mux {
     /// Attaches to every tab without a known page; until the page is known, no client sees the tab.
     pub(crate) fn map_tabs(&mut self, now: Instant) {
-        let shared = self.partitions.shares_default_context();
+        let shared = self.state.partitions.shares_default_context();
         let Some(control) = self.control.session().filter(|_| shared) else { return };
         let lonely = |target: &&mut TargetEntry| {
             target.is_tab() && target.counterpart.is_none() && matches!(target.owner, Owner::Unowned { .. })
         };
         let mut tabs = Vec::new();
-        for tab in self.targets.iter_mut().filter(lonely) {
+        for tab in self.state.targets.iter_mut().filter(lonely) {
             tab.owner = Owner::Unlinked;
             tabs.push(tab.id.clone());
         }
@@ -54,14 +54,15 @@ impl Mux {
 
     /// A tab announced its page, on the mux's CDP session on the tab.
     pub(crate) fn tab_page_found(&mut self, session: &CdpSessionId, params: &Value, now: Instant) {
-        let tab = self.sessions.find(session.as_str()).and_then(Session::target).cloned();
+        let tab = self.state.sessions.find(session.as_str()).and_then(Session::target).cloned();
         let page = params.pointer("/targetInfo/targetId").and_then(Value::as_str).map(TargetId::new);
         let (Some(tab), Some(page)) = (tab, page) else { return };
         let fits = |entry: &&TargetEntry| entry.is_tab_content() && entry.counterpart.is_none();
-        let Some(owner) = self.targets.find(page.as_str()).filter(fits).map(|page| page.owner.clone()) else {
+        let Some(owner) = self.state.targets.find(page.as_str()).filter(fits).map(|page| page.owner.clone())
+        else {
             return;
         };
-        self.targets.link(&tab, &page);
+        self.state.targets.link(&tab, &page);
         self.set_owner(&tab, owner, now);
         self.refresh_visibility(&tab, now);
     }

@@ -42,6 +42,7 @@ impl TargetTable {
             counterpart: None,
             paused: None,
             health: Health::default(),
+            is_unused: false,
             discoverers: Default::default(),
             offered: Default::default(),
         };

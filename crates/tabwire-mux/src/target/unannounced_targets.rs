@@ -5,8 +5,15 @@ use std::time::Instant;
 
 use tabwire_api::{ClientId, TargetId};
 
-use crate::limits::{UNANNOUNCED_DEADLINE, UNANNOUNCED_TARGETS};
+use crate::limits::PENDING_DEADLINE;
 use crate::target::entry::Owner;
+
+/// How long a created target that was never announced is kept.
+const UNANNOUNCED_DEADLINE: std::time::Duration = PENDING_DEADLINE;
+
+/// Created targets kept until the browser announces them. Chromium announces them before it responds to
+/// `Target.createTarget`, so only other upstreams need this.
+const UNANNOUNCED_TARGETS: usize = 1_024;
 
 /// The owner that each of them will have.
 #[derive(Debug, Default)]

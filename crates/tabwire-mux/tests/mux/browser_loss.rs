@@ -4,7 +4,7 @@ use serde_json::json;
 use tabwire_api::ClientId;
 use tabwire_mux::{ClientOptions, LinkState, LossVerdict, Mux, OnLoss, Share};
 
-use crate::stage::Stage;
+use crate::support::stage::Stage;
 
 fn lose(stage: &mut Stage) {
     stage.browser.restart();
@@ -16,7 +16,7 @@ fn lose(stage: &mut Stage) {
 fn a_lost_browser_fails_pending_commands_and_disconnects_all_clients() {
     let mut stage = Stage::new();
     stage.join(1);
-    stage.join_with(2, Share::Own, OnLoss::SendDetachEvents);
+    stage.join_with(2, Share::UserTabs, OnLoss::SendDetachEvents);
     let session = stage.attach(2, "T-002.");
     stage.discover(2);
     stage.take_inbox(2);

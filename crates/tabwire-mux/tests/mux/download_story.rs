@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use tabwire_mux::Share;
 
-use crate::stage::Stage;
+use crate::support::stage::Stage;
 
 fn staged() -> Stage {
     let mut stage = Stage::new();
@@ -146,9 +146,9 @@ fn download_in_own_context_is_reported_to_its_client_only() {
 fn partition_downloads_are_staged_and_reported_in_the_partition_only() {
     let mut stage = staged();
     let home = stage.reserve_context("a");
-    stage.join_in(1, "a", Share::Own);
-    stage.join_in(2, "a", Share::Own);
-    stage.join_in(3, "c", Share::Own);
+    stage.join_in(1, "a", Share::UserTabs);
+    stage.join_in(2, "a", Share::UserTabs);
+    stage.join_in(3, "c", Share::UserTabs);
     stage.join(4);
     stage.take_heard();
     for (client, path) in [(1, "/one"), (2, "/two"), (3, "/three"), (4, "/four")] {

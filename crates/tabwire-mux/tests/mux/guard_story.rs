@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use tabwire_mux::{ClientOptions, Guard, GuardedCommand, GuardedEvent, GuardedScope, Share, SharedGuard};
 
-use crate::fake_browser::DEFAULT_CONTEXT;
-use crate::stage::Stage;
+use crate::support::fake_browser::DEFAULT_CONTEXT;
+use crate::support::stage::Stage;
 
 /// Allows reading pages of one site, and `Target.*` commands anywhere.
 #[derive(Debug, Default)]
@@ -68,8 +68,10 @@ impl Story {
     fn new() -> Self {
         let (mut stage, guard) = (Stage::new(), Arc::new(OneSite::default()));
         let shared = SharedGuard(Arc::<OneSite>::clone(&guard));
-        stage
-            .join_as(1, ClientOptions { share: Share::Own, guard: Some(shared), ..ClientOptions::default() });
+        stage.join_as(
+            1,
+            ClientOptions { share: Share::UserTabs, guard: Some(shared), ..ClientOptions::default() },
+        );
         let target = stage.create(1);
         let session = stage.attach(1, &target);
         Self { stage, guard, target, session }
@@ -167,7 +169,7 @@ fn ask_for(stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
 /// The same for another resource type.
 fn ask_as(kind: &str, stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
     let control = stage.control.clone();
-    let is_it = |session: &&crate::fake_page::FakeSession| {
+    let is_it = |session: &&crate::support::fake_page::FakeSession| {
         session.target.as_deref() == Some(page) && session.parent.as_deref() == Some(&control)
     };
     let session =
@@ -222,10 +224,10 @@ fn t22_pages_and_popups_request_no_forbidden_documents() {
 fn documents_are_not_paused_without_a_guard() {
     let mut stage = Stage::new();
     let (open, careful) = (stage.reserve_context("open"), stage.reserve_context("careful"));
-    stage.join_in(1, "open", Share::Own);
+    stage.join_in(1, "open", Share::UserTabs);
     let guard = Some(SharedGuard(Arc::new(OneSite::default())));
     let partition = Some(tabwire_api::PartitionId::new("careful"));
-    stage.join_as(2, ClientOptions { share: Share::Own, guard, partition, ..ClientOptions::default() });
+    stage.join_as(2, ClientOptions { share: Share::UserTabs, guard, partition, ..ClientOptions::default() });
     stage.take_methods();
     for (context, is_held) in [(open, false), (careful, true)] {
         stage.browser.open("page", &context, None, None);

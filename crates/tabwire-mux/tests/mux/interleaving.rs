@@ -8,12 +8,14 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::json;
 use tabwire_api::{BrowserContextId, CdpSessionId, ClientId, PartitionId, TargetId};
-use tabwire_mux::{ClientOptions, LinkState, Mux, OnLoss, Output, PartitionScope, ResourceCounts, Share};
+use tabwire_mux::{
+    ClientOptions, FirstPage, LinkState, Mux, OnLoss, Output, PartitionScope, ResourceCounts, Share,
+};
 use tabwire_testkit::by_size;
 
-use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser, PARTITIONS};
-use crate::model::{Life, Model};
-use crate::step::{Ask, Step, step};
+use crate::support::fake_browser::{DEFAULT_CONTEXT, FakeBrowser, PARTITIONS};
+use crate::support::model::{Life, Model};
+use crate::support::step::{Ask, Step, step};
 
 /// The length of a story in steps.
 const STEPS: std::ops::Range<usize> = 1..80;
@@ -340,7 +342,7 @@ impl Play {
             Step::EndPartition { partition } => {
                 let partition = PARTITIONS[one(*partition)];
                 self.homes.remove(partition);
-                self.mux.end_partition(9, &PartitionId::new(partition), self.now);
+                self.mux.end_partition(9, &PartitionId::new(partition), Vec::new(), self.now);
             }
             _ => {}
         }
@@ -381,18 +383,29 @@ impl Play {
     fn join(&mut self, share: u8, keeps: bool, partition: u8) {
         self.next_client += 1;
         let client = self.next_client;
-        let share = [Share::Own, Share::Own, Share::Released, Share::All][usize::from(share) % 4];
+        let shares = [Share::Own, Share::UserTabs, Share::SessionTabs, Share::Released, Share::All];
+        let share = shares[usize::from(share) % shares.len()];
         let on_loss = if keeps { OnLoss::SendDetachEvents } else { OnLoss::Close };
         // Half of the clients are in no partition; no client joins a partition that is not reserved.
         let partition = PARTITIONS.get(usize::from(partition) % (2 * PARTITIONS.len())).copied();
         let partition =
             partition.filter(|partition| partition.starts_with("tabs") || self.homes.contains_key(partition));
-        self.model.lives.insert(client, Life { share, partition, joined: self.model.step, left: None });
+        // The fake browser cannot tell the partition of a tab that the mux opens in the default context.
+        let is_partition_known = partition.is_none_or(|partition| !partition.starts_with("tabs"));
+        let first_page =
+            if share == Share::Own && is_partition_known { FirstPage::Opens } else { FirstPage::Any };
+        self.model.lives.insert(client, Life { share, partition, left: None });
         self.browser.client_partitions.extend(partition.map(|partition| (client, partition)));
         self.here.push(client);
         self.mux.client_joined(
             ClientId(client),
-            ClientOptions { share, on_loss, partition: partition.map(PartitionId::new), guard: None },
+            ClientOptions {
+                share,
+                on_loss,
+                partition: partition.map(PartitionId::new),
+                first_page,
+                ..ClientOptions::default()
+            },
             self.now,
         );
         self.ask(client, 0, None, "Fake.hello", json!({}));
@@ -459,7 +472,7 @@ impl Play {
         if self.here.is_empty() {
             self.check_nothing_is_held()?;
         }
-        self.now += Duration::from_secs(6);
+        self.now += Duration::from_secs(61);
         self.mux.tick(self.now);
         self.deliver_all()?;
         self.check_nothing_is_held()?;
@@ -474,6 +487,10 @@ impl Play {
         }
         let ours: BTreeMap<_, _> =
             self.browser.sessions.iter().filter(|(id, _)| self.browser.lineage(id).len() > 2).collect();
+        let given = self.model.sessions_left(&self.browser);
+        if !given.is_empty() {
+            return Err(format!("clients' cdp sessions left in the browser: {given:?}"));
+        }
         if !ours.is_empty() {
             return Err(format!("cdp sessions left in the browser: {ours:?}"));
         }

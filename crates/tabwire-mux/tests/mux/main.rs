@@ -4,15 +4,14 @@
 
 mod browser_loss;
 mod download_story;
-mod fake_browser;
-mod fake_page;
+mod exposed_story;
+mod first_page_story;
 mod guard_story;
 mod interleaving;
-mod model;
+mod non_flat_story;
 mod partitions;
 mod routing_story;
 mod settings_story;
 mod sharing_story;
-mod stage;
-mod step;
+mod support;
 mod target_story;

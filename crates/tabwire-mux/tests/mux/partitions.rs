@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tabwire_api::{BrowserContextId, PartitionId, TargetId};
 use tabwire_mux::{PartitionScope, Share};
 
-use crate::fake_browser::DEFAULT_CONTEXT;
-use crate::stage::Stage;
+use crate::support::fake_browser::DEFAULT_CONTEXT;
+use crate::support::stage::Stage;
 
 /// The tab around a page.
 fn tab_of(stage: &Stage, page: &str) -> String {
@@ -22,7 +22,7 @@ fn with_tabs(stage: &Stage, pages: &[&String]) -> Vec<String> {
 /// Without the targets of the browser's own UI.
 fn pages_and_tabs(stage: &mut Stage, client: u64) -> Vec<String> {
     let surface = |stage: &Stage, id: &str| {
-        let inside = |target: &crate::fake_page::FakeTarget| target.tab.as_deref() == Some(id);
+        let inside = |target: &crate::support::fake_page::FakeTarget| target.tab.as_deref() == Some(id);
         stage.browser.targets[id].kind == "browser_ui"
             || stage.browser.targets.values().any(|target| target.kind == "browser_ui" && inside(target))
     };
@@ -41,7 +41,7 @@ fn partitions_see_only_their_own_targets_even_with_share_all() {
     stage.reserve_tabs("d", &[]);
     let mut pages = Vec::new();
     for (client, partition) in (1..).zip(["a", "b", "c", "d"]) {
-        stage.join_in(client, partition, Share::Own);
+        stage.join_in(client, partition, Share::SessionTabs);
         stage.discover(client);
         pages.push(stage.create(client));
     }
@@ -70,7 +70,7 @@ fn partitions_see_only_their_own_targets_even_with_share_all() {
 fn partition_keeps_released_targets_and_popups() {
     let mut stage = Stage::new();
     stage.reserve_tabs("c", &[]);
-    stage.join_in(1, "c", Share::Own);
+    stage.join_in(1, "c", Share::SessionTabs);
     let page = stage.create(1);
     stage.leave(1);
     // Its opener's owner has left already.
@@ -78,7 +78,7 @@ fn partition_keeps_released_targets_and_popups() {
     stage.flow();
     for (client, partition) in [(2, None), (3, Some("c")), (4, Some("d"))] {
         match partition {
-            Some(partition) => stage.join_in(client, partition, Share::Own),
+            Some(partition) => stage.join_in(client, partition, Share::SessionTabs),
             None => stage.join_with(client, Share::Released, tabwire_mux::OnLoss::Close),
         }
     }
@@ -93,7 +93,7 @@ fn unowned_tab_is_visible_in_its_partition_only() {
     let context = stage.reserve_context("a");
     stage.reserve_tabs("c", &[]);
     for (client, partition) in [(1, "a"), (2, "a"), (3, "c")] {
-        stage.join_in(client, partition, Share::Own);
+        stage.join_in(client, partition, Share::SessionTabs);
     }
     stage.join(4);
     let (first, second) = (stage.open_tab(Some("a")), stage.open_tab(Some("c")));
@@ -109,7 +109,7 @@ fn unowned_tab_is_visible_in_its_partition_only() {
 fn partition_context_replaces_the_default_one() {
     let mut stage = Stage::new();
     let (home, other) = (stage.reserve_context("a"), stage.reserve_context("b"));
-    stage.join_in(1, "a", Share::Own);
+    stage.join_in(1, "a", Share::SessionTabs);
     let page = stage.create(1);
     let session = stage.attach(1, &page);
     let context_of = |response: &Value| response["echo"]["browserContextId"].clone();
@@ -153,12 +153,12 @@ fn partition_context_replaces_the_default_one() {
 fn contexts_stay_in_the_partition_when_their_client_leaves() {
     let mut stage = Stage::new();
     stage.reserve_context("a");
-    stage.join_in(1, "a", Share::Own);
+    stage.join_in(1, "a", Share::SessionTabs);
     let made = stage.ask_for(1, "Target.createBrowserContext", json!({}), "browserContextId");
     let inside =
         stage.ask_for(1, "Target.createTarget", json!({"url": "", "browserContextId": made}), "targetId");
     stage.leave(1);
-    stage.join_in(2, "a", Share::Own);
+    stage.join_in(2, "a", Share::SessionTabs);
     stage.join(3);
     let contexts = |stage: &mut Stage, client| stage.ask(client, "", "Target.getBrowserContexts", json!({}));
     assert_eq!(contexts(&mut stage, 2)["browserContextIds"], json!([made]));
@@ -175,8 +175,8 @@ fn contexts_stay_in_the_partition_when_their_client_leaves() {
 fn browser_close_in_a_partition_closes_the_clients_own_targets() {
     let mut stage = Stage::new();
     let home = stage.reserve_context("a");
-    stage.join_in(1, "a", Share::Own);
-    stage.join_in(2, "a", Share::Own);
+    stage.join_in(1, "a", Share::SessionTabs);
+    stage.join_in(2, "a", Share::SessionTabs);
     let (mine, other) = (stage.create(1), stage.create(2));
     let dispose = json!({"browserContextId": home});
     assert_eq!(stage.ask(1, "", "Target.disposeBrowserContext", dispose), json!({}));
@@ -197,7 +197,7 @@ fn later_daemon_finds_the_tabs_of_every_partition() {
     let mut stage = Stage::new();
     let home = stage.reserve_context("a");
     for (client, partition) in [(1, "a"), (2, "c"), (3, "d")] {
-        stage.join_in(client, partition, Share::Own);
+        stage.join_in(client, partition, Share::SessionTabs);
     }
     let pages = [stage.create(1), stage.create(2), stage.create(3)];
     // Left by a client of `a`; its owner is no longer known.
@@ -234,13 +234,13 @@ fn ending_a_partition_ends_its_pages_contexts_and_clients() {
     let mut stage = Stage::new();
     let home = stage.reserve_context("a");
     for (client, partition) in [(1, "a"), (2, "c"), (3, "d")] {
-        stage.join_in(client, partition, Share::Own);
+        stage.join_in(client, partition, Share::SessionTabs);
     }
     let pages = [stage.create(1), stage.create(2), stage.create(3)];
     let extra = stage.ask_for(2, "Target.createBrowserContext", json!({}), "browserContextId");
     let here = |stage: &Stage, id: &String| stage.browser.targets.contains_key(id);
     for (ticket, partition, client) in [(7, "a", 1), (8, "c", 2)] {
-        stage.mux.end_partition(ticket, &PartitionId::new(partition), stage.now);
+        stage.mux.end_partition(ticket, &PartitionId::new(partition), Vec::new(), stage.now);
         stage.flow();
         let ended = "BROWSER_GONE: the session ended and its pages were closed";
         assert_eq!(stage.take_notices(), [format!("close {client}: {ended}"), format!("{ticket}: ended")]);
@@ -251,10 +251,10 @@ fn ending_a_partition_ends_its_pages_contexts_and_clients() {
     assert!(here(&stage, &"T-002.".to_owned()));
     assert_eq!(stage.mux.partitions(), 1);
     // An unknown partition counts as ended, and so does every partition when the browser is gone.
-    stage.mux.end_partition(9, &PartitionId::new("a"), stage.now);
+    stage.mux.end_partition(9, &PartitionId::new("a"), Vec::new(), stage.now);
     stage.settle();
     assert_eq!(stage.take_notices(), ["9: ended"]);
-    stage.mux.end_partition(10, &PartitionId::new("d"), stage.now);
+    stage.mux.end_partition(10, &PartitionId::new("d"), Vec::new(), stage.now);
     stage.mux.browser_lost(stage.now);
     stage.settle();
     assert!(stage.take_notices().contains(&"10: ended".to_owned()));
@@ -263,9 +263,9 @@ fn ending_a_partition_ends_its_pages_contexts_and_clients() {
 #[test]
 fn ending_a_partition_is_bounded_by_its_deadline() {
     let mut stage = Stage::new();
-    stage.join_in(1, "c", Share::Own);
+    stage.join_in(1, "c", Share::SessionTabs);
     stage.create(1);
-    stage.mux.end_partition(7, &PartitionId::new("c"), stage.now);
+    stage.mux.end_partition(7, &PartitionId::new("c"), Vec::new(), stage.now);
     stage.settle();
     stage.take_notices();
     stage.now += tabwire_mux::limits::PARTITION_END_DEADLINE;
@@ -294,6 +294,47 @@ fn targets_moved_into_a_partition_are_destroyed_for_others() {
     stage.take_inbox(1);
     stage.reserve_tabs("c", &["T-002."]);
     assert_eq!(stage.take_inbox(1), ["targetDestroyed T-002."]);
-    stage.join_in(2, "c", Share::Own);
+    stage.join_in(2, "c", Share::SessionTabs);
     assert_eq!(pages_and_tabs(&mut stage, 2), ["T-001.", "T-002."]);
+}
+
+#[test]
+fn b1_partitions_see_the_users_tabs_and_no_others() {
+    let mut stage = Stage::new();
+    stage.mux.show_user_tabs();
+    for (client, partition) in [(1, "c"), (2, "d")] {
+        stage.join_in(client, partition, Share::UserTabs);
+    }
+    let own = stage.create(1);
+    let users = ["T-001.".to_owned(), "T-002.".to_owned()];
+    let mut expected = with_tabs(&stage, &[&own]);
+    expected.extend(users.clone());
+    expected.sort();
+    assert_eq!(pages_and_tabs(&mut stage, 1), expected);
+    assert_eq!(pages_and_tabs(&mut stage, 2), users);
+    let listed = stage.ask(1, "", "Target.getTargets", json!({}));
+    for info in listed["targetInfos"].as_array().unwrap() {
+        assert_eq!(info["tabwireUserTab"] == true, info["targetId"] != own.as_str(), "{info}");
+    }
+    let named = json!({"targetId": own, "flatten": true});
+    assert_eq!(stage.ask(2, "", "Target.attachToTarget", named)["code"], -32602);
+}
+
+#[test]
+fn b1_a_kept_tab_of_an_ended_partition_is_the_users() {
+    let mut stage = Stage::new();
+    stage.mux.show_user_tabs();
+    for (client, partition) in [(1, "c"), (2, "d")] {
+        stage.join_in(client, partition, Share::Released);
+    }
+    let (kept, closed) = (stage.create(1), stage.create(1));
+    stage.mux.end_partition(7, &PartitionId::new("c"), vec![TargetId::new(&kept)], stage.now);
+    stage.flow();
+    stage.leave(1);
+    assert!(stage.take_notices().contains(&"7: ended".to_owned()));
+    assert!(stage.browser.targets.contains_key(&kept) && !stage.browser.targets.contains_key(&closed));
+    let mut expected = with_tabs(&stage, &[&kept]);
+    expected.extend(["T-001.".to_owned(), "T-002.".to_owned()]);
+    expected.sort();
+    assert_eq!(pages_and_tabs(&mut stage, 2), expected);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::support::stage::Stage;
 
 /// Takes the browser's next response before it is delivered.
 fn held_response(stage: &mut Stage) -> String {

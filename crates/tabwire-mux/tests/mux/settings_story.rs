@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::support::stage::Stage;
 
 fn set_media(stage: &mut Stage, client: u64, session: &str, media: &str) {
     stage.ask(client, session, "Emulation.setEmulatedMedia", json!({"media": media}));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tabwire_mux::{OnLoss, Share};
 
-use crate::stage::Stage;
+use crate::support::stage::Stage;
 
 #[test]
 fn t19_client_cannot_see_or_reach_another_clients_targets() {
@@ -95,7 +95,7 @@ fn client_with_share_all_sees_all_targets() {
 }
 
 #[test]
-fn released_targets_are_visible_to_share_released_and_later_clients() {
+fn released_targets_are_visible_to_clients_that_see_the_session() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.join(2);
@@ -111,8 +111,11 @@ fn released_targets_are_visible_to_share_released_and_later_clients() {
     assert_eq!(stage.take_inbox(3), [format!("targetCreated page {page}")]);
     stage.join(4);
     stage.discover(4);
+    assert_eq!(stage.take_inbox(4), ["targetCreated page T-002."], "what a client left is the session's");
+    stage.join_with(5, Share::SessionTabs, OnLoss::Close);
+    stage.discover(5);
     assert_eq!(
-        stage.take_inbox(4),
+        stage.take_inbox(5),
         ["targetCreated page T-002.".to_owned(), format!("targetCreated page {page}")]
     );
 }

@@ -3,8 +3,8 @@
 use serde_json::json;
 use tabwire_mux::{OnLoss, Share};
 
-use crate::fake_browser::DEFAULT_CONTEXT;
-use crate::stage::Stage;
+use crate::support::fake_browser::DEFAULT_CONTEXT;
+use crate::support::stage::Stage;
 
 #[test]
 fn playwright_client_receives_its_page_before_the_responses() {
@@ -27,6 +27,62 @@ fn playwright_client_receives_its_page_before_the_responses() {
 }
 
 #[test]
+fn b16_owner_gets_the_first_session_on_its_new_page() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.auto_attach(1);
+    stage.take_inbox(1);
+    stage.take_heard();
+    let page = stage.create(1);
+    assert_eq!(stage.take_methods(), ["Target.createTarget"], "no second session on the page");
+    let frames = stage.take_frames(1);
+    let session = frames[0]["params"]["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(stage.browser.sessions[&session].parent.as_ref(), Some(&stage.control));
+    stage.ask(1, &session, "Runtime.runIfWaitingForDebugger", json!({}));
+    assert_eq!(stage.take_heard(), [format!("Runtime.runIfWaitingForDebugger {session}")]);
+    assert!(!stage.is_held(&page));
+    // The client detaches from it as from any other session of its own.
+    let done = stage.ask(1, "", "Target.detachFromTarget", json!({"sessionId": session}));
+    assert_eq!(done, json!({}));
+    assert_eq!(stage.take_inbox(1), [format!("detachedFromTarget {page}")]);
+    assert!(!stage.browser.sessions.contains_key(&session));
+    assert_eq!(stage.ask(1, &session, "Fake.echo", json!({}))["code"], -32001);
+}
+
+#[test]
+fn b16_handed_over_session_ends_with_its_client() {
+    let mut stage = Stage::new();
+    for client in [1, 2] {
+        stage.join(client);
+        stage.auto_attach(client);
+    }
+    let page = stage.create(1);
+    let frames = stage.take_frames(1);
+    let session = frames.last().unwrap()["params"]["sessionId"].as_str().unwrap().to_owned();
+    stage.take_inbox(2);
+    let refused = stage.ask(2, &session, "Fake.echo", json!({}));
+    assert_eq!(refused["code"], -32001, "the other client does not reach it");
+    let refused = stage.ask(2, "", "Target.detachFromTarget", json!({"sessionId": session}));
+    assert_eq!(refused["code"], -32602);
+    stage.leave(1);
+    assert!(!stage.browser.sessions.contains_key(&session));
+    assert!(!stage.is_held(&page));
+    assert_eq!(stage.mux.resource_counts().sessions, 2, "the other client: its root, and the first page");
+}
+
+#[test]
+fn b16_close_of_a_page_is_reported_on_the_session_that_attached() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.auto_attach(1);
+    let page = stage.create(1);
+    stage.take_inbox(1);
+    stage.browser.close(&page);
+    stage.flow();
+    assert_eq!(stage.take_inbox(1), [format!("detachedFromTarget {page}")]);
+}
+
+#[test]
 fn f11_hidden_page_is_resumed_at_once() {
     let mut stage = Stage::new();
     stage.join(1);
@@ -45,11 +101,25 @@ fn f11_deadline_resumes_a_page_that_its_client_never_resumes() {
     stage.auto_attach(1);
     let page = stage.create(1);
     assert!(stage.is_held(&page));
+    stage.advance(58);
+    assert!(stage.is_held(&page));
+    stage.advance(4);
+    assert!(!stage.is_held(&page));
+    assert_eq!(stage.mux.counters().resumed_by_deadline, 1);
+}
+
+#[test]
+fn f11_page_without_an_owner_waits_five_seconds_for_a_client() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.auto_attach(1);
+    let page = stage.browser.open("page", DEFAULT_CONTEXT, None, None);
+    stage.flow();
+    assert!(stage.is_held(&page));
     stage.advance(4);
     assert!(stage.is_held(&page));
     stage.advance(2);
     assert!(!stage.is_held(&page));
-    assert_eq!(stage.mux.counters().resumed_by_deadline, 1);
 }
 
 #[test]
@@ -156,7 +226,7 @@ fn popup_waits_for_the_owner_of_its_opener() {
 fn popup_with_an_unknown_opener_is_hidden_from_other_clients() {
     let mut stage = Stage::new();
     for client in [1, 2, 3] {
-        let share = if client == 3 { Share::Released } else { Share::Own };
+        let share = if client == 3 { Share::Released } else { Share::UserTabs };
         stage.join_with(client, share, OnLoss::Close);
         stage.discover(client);
         stage.create(client);
@@ -275,16 +345,44 @@ fn f02_pending_commands_of_a_crashed_page_fail_and_others_continue() {
     while let Some(frame) = stage.browser.take_from(&control) {
         stage.deliver(&frame);
     }
-    let responses: Vec<String> =
-        stage.take_inbox(1).into_iter().filter(|line| line.starts_with(['7', '8'])).collect();
-    assert_eq!(responses, [format!("7 error TARGET_GONE on {crashes}")]);
+    let responses = |stage: &mut Stage| -> Vec<String> {
+        stage.take_inbox(1).into_iter().filter(|line| line.starts_with(['7', '8'])).collect()
+    };
+    assert!(responses(&mut stage).is_empty(), "its session has not received the crash");
+    // A session that never receives it is not left waiting.
+    stage.now += std::time::Duration::from_secs(3);
+    stage.mux.tick(stage.now);
+    stage.settle();
+    assert_eq!(responses(&mut stage), [format!("7 error TARGET_GONE on {crashes}")]);
 }
 
 #[test]
-fn unowned_tab_is_opened_and_visible_to_all() {
+fn b16_client_receives_the_crash_before_its_commands_fail() {
     let mut stage = Stage::new();
     stage.join(1);
-    stage.join(2);
+    let page = stage.create(1);
+    let session = stage.attach(1, &page);
+    stage.take_inbox(1);
+    stage.send(1, &session, 7, "Fake.echo", json!({}));
+    let control = stage.control.clone();
+    stage.browser.drop_frames();
+    // Chromium sends the browser's event first when the control session attached first.
+    stage.browser.event(&control, "Target.targetCrashed", json!({"targetId": page, "status": "crashed"}));
+    stage.browser.event(&session, "Inspector.targetCrashed", json!({}));
+    stage.flow();
+    let seen = stage.take_inbox(1);
+    assert_eq!(
+        seen,
+        [format!("Inspector.targetCrashed on {session}"), format!("7 error TARGET_GONE on {session}")]
+    );
+}
+
+#[test]
+fn the_sessions_tab_is_visible_to_clients_that_see_the_session() {
+    let mut stage = Stage::new();
+    for client in [1, 2] {
+        stage.join_with(client, Share::SessionTabs, OnLoss::Close);
+    }
     stage.discover(1);
     stage.discover(2);
     stage.take_inbox(1);

@@ -7,14 +7,13 @@ use std::rc::Rc;
 use serde_json::Value;
 use tabwire_mux::Share;
 
-use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
+use crate::support::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
 
 /// One client's life, in steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Life {
     pub(crate) share: Share,
     pub(crate) partition: Option<&'static str>,
-    pub(crate) joined: usize,
     pub(crate) left: Option<usize>,
 }
 
@@ -34,6 +33,8 @@ pub(crate) struct Model {
     /// Responses owed, by client, id and session.
     owed: BTreeMap<(u64, i64, String), usize>,
     mentions: Vec<Mention>,
+    /// The client that was shown a session first.
+    first_shown: BTreeMap<String, u64>,
     pub(crate) step: usize,
 }
 
@@ -71,6 +72,7 @@ impl Model {
             let rest = &text[at + 1..];
             let is_id = rest.starts_with("S-") || rest.starts_with("T-") || rest.starts_with("X-");
             if let Some((id, _)) = rest.split_once('"').filter(|_| is_id) {
+                self.first_shown.entry(id.to_owned()).or_insert(client);
                 let (id, frame) = (id.to_owned(), Rc::clone(&frame));
                 self.mentions.push(Mention { step: self.step, client, id, frame });
             }
@@ -119,21 +121,30 @@ impl Model {
         let (client, id) = (mention.client, mention.id.as_str());
         match id.as_bytes()[0] {
             b'S' => {
-                // Root sessions and control sessions have no owner to check.
-                let depth = browser.lineage(id).len();
                 let owner = self.client_of_session(browser, id);
-                depth > 2 && owner.is_none_or(|owner| owner == client)
+                let target = browser.find_session(id).and_then(|session| session.target.as_deref());
+                // Root sessions and control sessions are shown to no client. A session of the control session on
+                // a target may be given to one client that sees the target.
+                let is_given = browser.lineage(id).len() == 2
+                    && target
+                        .is_some_and(|target| self.may_see_target(browser, client, target, mention.step));
+                (is_given || browser.lineage(id).len() > 2) && owner.is_none_or(|owner| owner == client)
             }
             b'T' => self.may_see_target(browser, client, id, mention.step),
             _ => self.may_see_context(browser, client, id, mention.step),
         }
     }
 
-    /// The client whose root session is an ancestor of a session.
+    /// The client whose root session, or session that was given to it, is an ancestor of a session.
     fn client_of_session(&self, browser: &FakeBrowser, id: &str) -> Option<u64> {
         let lineage = browser.lineage(id);
         let root = lineage.len().checked_sub(2).and_then(|at| lineage.get(at))?;
-        browser.find_session(root)?.client
+        browser.find_session(root)?.client.or_else(|| self.first_shown.get(root).copied())
+    }
+
+    /// Sessions that were shown to clients and are still in the browser.
+    pub(crate) fn sessions_left(&self, browser: &FakeBrowser) -> Vec<String> {
+        self.first_shown.keys().filter(|id| browser.sessions.contains_key(*id)).cloned().collect()
     }
 
     fn has_left(&self, client: u64, by: usize) -> bool {
@@ -146,11 +157,10 @@ impl Model {
             return false;
         }
         let Some(owner) = target.owner else { return true };
-        let (own, other) = (&self.lives[&client], &self.lives[&owner]);
-        owner == client
-            || own.share == Share::All
-            || (self.has_left(owner, step)
-                && (own.share == Share::Released || other.left.is_some_and(|left| left < own.joined)))
+        let own = &self.lives[&client];
+        // For a later daemon, what an earlier one's clients left looks like the user's.
+        let sees_released = own.share != Share::Own;
+        owner == client || own.share == Share::All || (sees_released && self.has_left(owner, step))
     }
 
     fn may_see_context(&self, browser: &FakeBrowser, client: u64, context: &str, step: usize) -> bool {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tabwire_api::{BrowserContextId, ClientId, PartitionId, TargetId};
 use tabwire_mux::{ClientOptions, Mux, OnLoss, Output, PartitionScope, Share};
 
-use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
+use crate::support::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
 
 /// The stage.
 pub(crate) struct Stage {
@@ -43,7 +43,7 @@ impl Stage {
     }
 
     pub(crate) fn join(&mut self, client: u64) {
-        self.join_with(client, Share::Own, OnLoss::Close);
+        self.join_with(client, Share::UserTabs, OnLoss::Close);
     }
 
     pub(crate) fn join_with(&mut self, client: u64, share: Share, on_loss: OnLoss) {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
 
-use crate::fake_page::{FakeSession, FakeTarget};
+use crate::support::fake_page::{FakeSession, FakeTarget};
 
 /// The fake browser.
 #[derive(Debug, Default)]
@@ -29,6 +29,8 @@ pub(crate) struct FakeBrowser {
     pub(crate) context_partitions: BTreeMap<String, &'static str>,
     /// Received commands, with the step in which they arrived.
     pub(crate) heard: Vec<(usize, Heard)>,
+    /// The URL of the next page, if it is not the usual one.
+    next_url: Option<String>,
     /// The current step.
     pub(crate) step: usize,
     next: u64,
@@ -228,6 +230,7 @@ impl FakeBrowser {
                 if context != DEFAULT_CONTEXT && !self.contexts.contains_key(&context) {
                     return Err("Failed to find browser context with id");
                 }
+                self.next_url = params["url"].as_str().filter(|url| *url == "about:blank").map(str::to_owned);
                 let page = self.open("page", &context, None, client);
                 if let Some(partition) = params["url"].as_str().and_then(partition_named_by) {
                     self.put_in_partition(&page, partition);
@@ -342,7 +345,7 @@ impl FakeBrowser {
             context: context.to_owned(),
             opener: None,
             tab: None,
-            url: "http://site.test/".to_owned(),
+            url: self.next_url.take().unwrap_or_else(|| "http://site.test/".to_owned()),
             title: String::new(),
             owner,
             partition,
@@ -369,6 +372,15 @@ impl FakeBrowser {
         for target in self.targets.values_mut().filter(|target| target.context == context) {
             target.partition = Some(partition);
         }
+    }
+
+    /// Attaches a page's session to a worker of the page.
+    pub(crate) fn attach_worker(&mut self, page: &str) -> String {
+        let worker = self.fresh("T");
+        let (owner, parent) = (self.sessions[page].client, self.sessions[page].target.clone().unwrap());
+        let entry = FakeTarget { kind: "worker", owner, tab: None, ..self.targets[&parent].clone() };
+        self.targets.insert(worker.clone(), entry);
+        self.attach(page, Some(worker), false)
     }
 
     /// Starts a worker that serves an origin.

@@ -125,6 +125,14 @@ pub enum BrowserError {
         /// The given text.
         text: String,
     },
+    /// Text that is no header for a remote browser.
+    #[error(
+        "`{name}` is not a header that can be sent to a browser, or its value has other than printable characters."
+    )]
+    BadHeader {
+        /// The header's name; never its value.
+        name: String,
+    },
     /// No CDP endpoint responds there.
     #[error("No browser to attach to at {address}: {why}.")]
     Unreachable {
@@ -161,6 +169,12 @@ pub enum LaunchFault {
     /// Its first message was not CDP.
     #[error("sent a message that is not the debugging protocol")]
     NotCdp,
+    /// It is a Firefox without what Tabwire needs.
+    #[error("is version {0}, and Tabwire needs Firefox 153 or later")]
+    TooOld(String),
+    /// It refused to create a session.
+    #[error("did not create a WebDriver session ({0})")]
+    NoSession(String),
     /// Its keeper exited without a report.
     #[error("was not started: its keeper exited without a report")]
     KeeperEnded,
@@ -219,7 +233,8 @@ impl BrowserError {
             | Self::OptionRefused { .. }
             | Self::UntrustedDirectory { .. }
             | Self::SocketPathTooLong { .. }
-            | Self::BadUrl { .. } => ErrorCode::BadArgs,
+            | Self::BadUrl { .. }
+            | Self::BadHeader { .. } => ErrorCode::BadArgs,
             Self::System { .. } => ErrorCode::LaunchFailed,
             Self::Busy { .. } => ErrorCode::Busy,
             Self::Gone { .. } => ErrorCode::BrowserGone,
@@ -232,11 +247,11 @@ impl BrowserError {
     fn remedy(&self) -> Option<Remedy> {
         let sentence = match self {
             Self::NoBrowser { .. } => {
-                "Install Chrome, Chromium, Edge or Brave, or give the path of an executable as the browser."
+                "Install Chrome, Chromium, Edge, Brave or Firefox, or give the path of an executable as the browser."
             }
             Self::OtherEngine(_) => {
                 return Some(Remedy::new(
-                    "Use chromium, chrome, edge or brave. {} lists the installed ones.",
+                    "Use chromium, chrome, edge, brave or firefox. {} lists the installed ones.",
                     [Step::command("tabwire doctor")],
                 ));
             }
@@ -268,7 +283,10 @@ impl BrowserError {
             Self::Gone { .. } => "Start the browser again.",
             Self::Timeout { .. } => "Try again with a longer timeout; stop the browser if it hangs.",
             Self::BadUrl { .. } => {
-                "Use a port, http://host:port, a ws:// or wss:// URL, a profile directory, or a channel such as `chrome`."
+                "Use a port, an http://, https://, ws:// or wss:// URL, a profile directory, or a channel such as `chrome`."
+            }
+            Self::BadHeader { .. } => {
+                "Use the form `Name: value`, for example `Authorization: Bearer TOKEN`."
             }
             Self::Unreachable { .. } => {
                 "Start the browser with remote debugging, or turn it on at chrome://inspect/#remote-debugging."

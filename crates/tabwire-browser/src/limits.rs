@@ -1,4 +1,4 @@
-//! Limits of this crate that users can notice or several files share.
+//! Limits of browsers that users can notice (`pub`) or several files share.
 
 use std::time::Duration;
 
@@ -6,26 +6,29 @@ use std::time::Duration;
 ///
 /// A claim or note is under 1 KiB. The response with the browser's stderr is the largest, because JSON
 /// escaping can make it six times as long as the ring.
+#[doc(hidden)]
 pub const CONTROL_LINE_BYTES: usize = 64 * 1024;
 
 /// Longest response of a keeper: an escaped stderr ring and its frame.
-pub const CONTROL_RESPONSE_BYTES: usize = 6 * STDERR_RING_BYTES + 4096;
+pub(crate) const CONTROL_RESPONSE_BYTES: usize = 6 * STDERR_RING_BYTES + 4096;
 
 /// Control connections a keeper serves at once; more are refused as busy.
 ///
 /// Expected at once: one holder, one sweep, one `stop` and a few `hello` requests.
+#[doc(hidden)]
 pub const CONTROL_CONNECTIONS: usize = 8;
 
 /// How much of the browser's latest stderr is remembered.
+#[doc(hidden)]
 pub const STDERR_RING_BYTES: usize = 64 * 1024;
 
 /// Longest keep request on the keeper's stdin.
 ///
 /// Fits an empty pipe, so that writing it never waits for the keeper.
-pub const KEEP_REQUEST_BYTES: usize = 64 * 1024;
+pub(crate) const KEEP_REQUEST_BYTES: usize = 64 * 1024;
 
 /// Most entries of a descriptor directory that one sweep reads.
-pub const SWEEP_ENTRIES: usize = 4096;
+pub(crate) const SWEEP_ENTRIES: usize = 4096;
 
 /// How long a browser may take from exec to its first response on the pipe.
 ///
@@ -37,31 +40,24 @@ pub const START_DEADLINE: Duration = Duration::from_secs(30);
 pub const DEFAULT_LINGER: Duration = Duration::from_secs(120);
 
 /// How long a browser may take to close by itself before its group is killed (F46).
+#[doc(hidden)]
 pub const DEFAULT_CLOSE_GRACE: Duration = Duration::from_secs(5);
 
-/// Longest grace period of a `stop` request.
-pub const LONGEST_CLOSE_GRACE: Duration = Duration::from_secs(60);
-
 /// How long killed processes may take to end before a failure is reported.
-pub const VERIFY_GONE: Duration = Duration::from_secs(5);
+pub(crate) const VERIFY_GONE: Duration = Duration::from_secs(5);
 
 /// Poll interval for conditions without an event.
-pub const RECHECK: Duration = Duration::from_millis(20);
+pub(crate) const RECHECK: Duration = Duration::from_millis(20);
 
 /// How long a sweep waits for a keeper to respond `hello`.
-pub const SWEEP_HELLO: Duration = Duration::from_secs(3);
+pub(crate) const SWEEP_HELLO: Duration = Duration::from_secs(3);
 
 /// Longest unix socket path every supported system can bind (macOS has 104 with the NUL).
 pub const SOCKET_PATH_BYTES: usize = 103;
 
 /// How long `--version` may take.
+#[doc(hidden)]
 pub const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Most extra arguments or environment additions of one launch.
-pub const EXTRA_ARGUMENTS: usize = 256;
-
-/// Longest accepted linger: one day.
-pub const LONGEST_LINGER: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// Most processes that are read when a browser's memory is measured.
-pub const PROCESSES_LOOKED_AT: usize = 10_000;
+pub(crate) const PROCESSES_LOOKED_AT: usize = 10_000;

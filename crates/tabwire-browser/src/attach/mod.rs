@@ -8,10 +8,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use url::Url;
+use tabwire_secrets::mask_endpoint;
+use url::{Host, Url};
 
 pub use browser_run::BrowserRun;
 
+use self::http_page::HttpGet;
 use self::owner_port::find_owner_port;
 use crate::error::{AttachFault, BrowserError};
 use crate::files::atomic_file;
@@ -23,13 +25,16 @@ const PRODUCT_BYTES: usize = 100;
 /// Longest `DevToolsActivePort` file that is read.
 const ACTIVE_PORT_BYTES: usize = 4096;
 
+/// Where a debugging port describes the browser.
+const VERSION_PATH: &str = "/json/version";
+
 /// Longest HTTP response that discovery of an attached browser reads.
 const DISCOVERY_BYTES: usize = 64 * 1024;
 
 /// The browser to attach to, as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttachTarget {
-    /// A debugging port, over HTTP.
+    /// A debugging port, over HTTP or HTTPS. Path and query are those of a server in front of the browser.
     Http(Url),
     /// The websocket itself.
     Websocket(Url),
@@ -39,6 +44,50 @@ pub enum AttachTarget {
     Channel(BrowserKind, Channel),
     /// The first of the user's own browsers that has debugging turned on.
     Any,
+}
+
+/// A header of the requests to a remote browser, without characters that end a line.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RequestHeader {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl RequestHeader {
+    /// Parses `Name: value`. The value can be a credential, so no error contains it.
+    ///
+    /// # Errors
+    /// When the text is no header, or one that the request sets itself.
+    pub fn parse(text: &str) -> Result<Self, BrowserError> {
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let own = ["host", "connection", "accept", "origin", "content-length", "transfer-encoding"];
+        let (name, value) = text.split_once(':').unwrap_or_default();
+        let (name, value) = (name.trim(), value.trim());
+        let is_name = !name.is_empty()
+            && name.bytes().all(is_token)
+            && !own.contains(&name.to_ascii_lowercase().as_str());
+        let is_value = value.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte));
+        if is_name && is_value {
+            return Ok(Self { name: name.to_owned(), value: value.to_owned() });
+        }
+        Err(BrowserError::BadHeader {
+            name: name.chars().filter(|c| c.is_ascii_graphic()).take(80).collect(),
+        })
+    }
+}
+
+impl RequestHeader {
+    /// Name and value.
+    #[must_use]
+    pub fn expose(&self) -> (&str, &str) {
+        (&self.name, &self.value)
+    }
+}
+
+impl fmt::Debug for RequestHeader {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "RequestHeader({})", self.name)
+    }
 }
 
 impl AttachTarget {
@@ -81,6 +130,17 @@ impl WebsocketUrl {
         self.product.as_deref()
     }
 
+    /// The debugging port, if it is a plain one on this machine.
+    #[must_use]
+    pub fn local_port(&self) -> Option<u16> {
+        let is_local = match self.url.host()? {
+            Host::Domain(name) => name == "localhost",
+            Host::Ipv4(address) => address.is_loopback(),
+            Host::Ipv6(_) => false,
+        };
+        self.url.port().filter(|_| is_local && self.url.scheme() == "ws")
+    }
+
     /// The run of the browser, if the URL names one.
     #[must_use]
     pub fn run(&self) -> Option<BrowserRun> {
@@ -90,28 +150,18 @@ impl WebsocketUrl {
 
 impl fmt::Display for WebsocketUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", Masked(&self.url))
+        formatter.write_str(&mask_endpoint(self.url.as_str()))
     }
 }
 
 impl fmt::Debug for WebsocketUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "WebsocketUrl({})", Masked(&self.url))
-    }
-}
-
-/// Displays a URL without user, path and query, which can contain secrets.
-struct Masked<'a>(&'a Url);
-
-impl fmt::Display for Masked<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}://{}", self.0.scheme(), self.0.host_str().unwrap_or_default())?;
-        self.0.port().map_or(Ok(()), |port| write!(formatter, ":{port}"))
+        write!(formatter, "WebsocketUrl({})", mask_endpoint(self.url.as_str()))
     }
 }
 
 impl AttachTarget {
-    /// Parses a port, an `http://`, `ws://` or `wss://` URL, a directory, a channel's name, or `auto`.
+    /// Parses a port, an `http://`, `https://`, `ws://` or `wss://` URL, a directory, a channel's name, or `auto`.
     ///
     /// # Errors
     /// When the text is none of these.
@@ -138,6 +188,7 @@ impl AttachTarget {
             "ws" | "wss" if has_host => Ok(Self::Websocket(url)),
             // A name without a port is more likely a misspelled channel than a server.
             "http" if has_host && (text.contains("://") || url.port().is_some()) => Ok(Self::Http(url)),
+            "https" if has_host => Ok(Self::Http(url)),
             _ => Err(bad()),
         }
     }
@@ -159,9 +210,23 @@ pub fn discover(
     home: Option<&Path>,
     deadline: Instant,
 ) -> Result<WebsocketUrl, BrowserError> {
+    discover_with_headers(address, home, &[], deadline)
+}
+
+/// Finds the websocket of a target, with headers for the server that an `http://` or `https://` URL names. No other
+/// target gets them.
+///
+/// # Errors
+/// `NO_BACKEND` when no CDP endpoint responds in time.
+pub fn discover_with_headers(
+    address: &AttachTarget,
+    home: Option<&Path>,
+    headers: &[RequestHeader],
+    deadline: Instant,
+) -> Result<WebsocketUrl, BrowserError> {
     match address {
         AttachTarget::Websocket(url) => Ok(WebsocketUrl::new(url.clone())),
-        AttachTarget::Http(url) => ask_version(url, deadline),
+        AttachTarget::Http(url) => ask_version(url, headers, deadline),
         AttachTarget::Profile(profile) => discover_profile(profile, deadline),
         AttachTarget::Any => {
             let mut last = None;
@@ -200,14 +265,14 @@ const PORT_FILE: &str = "DevToolsActivePort";
 /// Chrome with the toggle at chrome://inspect serves no HTTP discovery (404); only the port file has the path.
 fn discover_profile(profile: &Path, deadline: Instant) -> Result<WebsocketUrl, BrowserError> {
     if let Some(port) = find_owner_port(profile) {
-        return ask_version(&at_loopback("http", port, "/")?, deadline);
+        return ask_version(&at_loopback("http", port, "/")?, &[], deadline);
     }
     let failed = |why| BrowserError::Unreachable { address: profile.display().to_string(), why };
     let content = atomic_file::read(&profile.join(PORT_FILE), ACTIVE_PORT_BYTES)
         .map_err(|_| failed(AttachFault::NoPortFile))?;
     let (port, path) = parse_port_file(&content).ok_or_else(|| failed(AttachFault::BadPortFile))?;
     let described = at_loopback("ws", port, path).map(WebsocketUrl::new)?;
-    match ask_version(&at_loopback("http", port, "/")?, deadline) {
+    match ask_version(&at_loopback("http", port, "/")?, &[], deadline) {
         Err(BrowserError::Unreachable { why: AttachFault::Status(404), .. }) => Ok(described),
         // The browser that wrote the file has ended, and another browser has its port now.
         Ok(responded) if responded.run().is_some() && responded.run() != described.run() => {
@@ -229,6 +294,8 @@ fn parse_port_file(content: &[u8]) -> Option<(u16, &str)> {
 fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static str] {
     use {BrowserKind as Kind, Channel as From};
     match (kind, channel) {
+        // It has no debugging port of this protocol.
+        (BrowserKind::Firefox, _) => &[],
         (Kind::Chrome, From::Stable) => {
             &[".config/google-chrome", "Library/Application Support/Google/Chrome"]
         }
@@ -269,9 +336,22 @@ fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static s
     }
 }
 
-fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketUrl, BrowserError> {
-    let failed = |why| BrowserError::Unreachable { address: Masked(url).to_string(), why };
-    let (status, body) = http_page::fetch(url, "/json/version", DISCOVERY_BYTES, deadline)
+/// The path of the discovery request. A server in front of a browser can have a path of its own and a secret in its query.
+fn version_path(url: &Url) -> String {
+    let base = url.path().trim_end_matches('/');
+    let path = if base.ends_with(VERSION_PATH) { base.to_owned() } else { format!("{base}{VERSION_PATH}") };
+    url.query().map_or_else(|| path.clone(), |query| format!("{path}?{query}"))
+}
+
+fn ask_version(
+    url: &Url,
+    headers: &[RequestHeader],
+    deadline: Instant,
+) -> Result<WebsocketUrl, BrowserError> {
+    let failed = |why| BrowserError::Unreachable { address: mask_endpoint(url.as_str()), why };
+    let path = version_path(url);
+    let request = HttpGet { server: url, path: &path, headers, limit: DISCOVERY_BYTES };
+    let (status, body) = http_page::fetch(&request, deadline)
         .map_err(|error| failed(AttachFault::Connection(error.to_string())))?;
     if status != 200 {
         return Err(failed(AttachFault::Status(status)));
@@ -285,9 +365,16 @@ fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketUrl, BrowserErro
         return Err(failed(AttachFault::NoWebsocket));
     }
     // The host in the response may be unreachable from here (containers, port forwarding): keep the requested host.
-    let moved = websocket.set_host(url.host_str()).is_ok() && websocket.set_port(url.port()).is_ok();
+    let scheme = if url.scheme() == "https" { "wss" } else { websocket.scheme() }.to_owned();
+    let moved = websocket.set_scheme(&scheme).is_ok()
+        && websocket.set_host(url.host_str()).is_ok()
+        && websocket.set_port(url.port()).is_ok();
     if !moved {
         return Err(failed(AttachFault::NoWebsocket));
+    }
+    // A server that wants a secret in the query of one request wants it in the next one too.
+    if websocket.query().is_none() {
+        websocket.set_query(url.query());
     }
     let product = response.get("Browser").and_then(serde_json::Value::as_str).filter(|name| is_product(name));
     Ok(WebsocketUrl { url: websocket, product: product.map(str::to_owned) })
@@ -299,8 +386,9 @@ fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketUrl, BrowserErro
 /// `NO_BACKEND` when the port does not respond in time, or responds with another status than 200.
 pub fn ask_port(port: u16, path: &str, limit: usize, deadline: Instant) -> Result<Vec<u8>, BrowserError> {
     let url = at_loopback("http", port, "/")?;
-    let failed = |why| BrowserError::Unreachable { address: Masked(&url).to_string(), why };
-    let fetched = http_page::fetch(&url, path, limit, deadline);
+    let failed = |why| BrowserError::Unreachable { address: mask_endpoint(url.as_str()), why };
+    let request = HttpGet { server: &url, path, headers: &[], limit };
+    let fetched = http_page::fetch(&request, deadline);
     match fetched.map_err(|error| failed(AttachFault::Connection(error.to_string())))? {
         (200, body) => Ok(body),
         (status, _) => Err(failed(AttachFault::Status(status))),

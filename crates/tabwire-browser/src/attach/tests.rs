@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::{AttachTarget, discover, parse_port_file};
+use super::{AttachTarget, RequestHeader, discover, discover_with_headers, parse_port_file};
 use crate::{AttachFault, BrowserError, BrowserKind, Channel, Ownership};
 
 fn soon() -> Instant {
@@ -43,11 +43,12 @@ fn attach_targets_are_parsed() {
     assert!(matches!(parse("9222"), AttachTarget::Http(url) if url.as_str() == "http://127.0.0.1:9222/"));
     assert!(matches!(parse("http://localhost:9222"), AttachTarget::Http(_)));
     assert!(matches!(parse("localhost:9222"), AttachTarget::Http(_)));
+    assert!(matches!(parse("https://rented.example"), AttachTarget::Http(_)));
     assert!(matches!(parse("ws://h:1/devtools/browser/x"), AttachTarget::Websocket(_)));
     assert!(matches!(parse("wss://rented.example/x?token=y"), AttachTarget::Websocket(_)));
     assert_eq!(parse("/srv/a/profile"), AttachTarget::Profile(PathBuf::from("/srv/a/profile")));
     assert_eq!(parse("chrome-beta"), AttachTarget::Channel(BrowserKind::Chrome, Channel::Beta));
-    for bad in ["", "0", "65536", "https://h:1", "ftp://h", "netscape", "ws://", "file:///x", "9222x y"] {
+    for bad in ["", "0", "65536", "ftp://h", "netscape", "ws://", "file:///x", "9222x y"] {
         assert!(matches!(AttachTarget::parse(bad), Err(BrowserError::BadUrl { .. })), "{bad}");
     }
     assert!(!Ownership::Attached.may_close() && Ownership::Launched.may_close());
@@ -64,6 +65,35 @@ fn http_discovery_sends_one_request_without_origin_and_keeps_the_host() {
     assert!(received.starts_with("GET /json/version HTTP/1.1\r\n"), "{received}");
     assert!(received.contains(&format!("Host: 127.0.0.1:{port}\r\n")));
     assert!(!received.to_lowercase().contains("origin"));
+}
+
+#[test]
+fn the_request_keeps_path_and_query_and_has_the_headers() {
+    for (address, line) in [
+        ("/?token=a", "GET /json/version?token=a HTTP/1.1"),
+        ("/fleet/", "GET /fleet/json/version HTTP/1.1"),
+        ("/fleet/json/version?a=b", "GET /fleet/json/version?a=b HTTP/1.1"),
+    ] {
+        let body = r#"{"webSocketDebuggerUrl":"ws://inner:1/devtools/browser/x"}"#;
+        let (port, server) = serve(with_length(body));
+        let target = AttachTarget::parse(&format!("http://127.0.0.1:{port}{address}")).unwrap();
+        let headers = [RequestHeader::parse("Authorization: Bearer one").unwrap()];
+        let found = discover_with_headers(&target, None, &headers, soon()).unwrap();
+        let query = address.split_once('?').map(|(_, query)| query);
+        assert_eq!(found.expose().query(), query, "{address}");
+        let received = server.join().unwrap();
+        assert!(received.starts_with(&format!("{line}\r\n")), "{received}");
+        assert!(received.contains("\r\nAuthorization: Bearer one\r\n"), "{received}");
+    }
+}
+
+#[test]
+fn headers_that_would_change_the_request_are_refused() {
+    for bad in ["", "no colon", ": x", "A b: x", "Host: x", "origin: x", "A: b\r\nC: d", "A: \u{e9}"] {
+        let error = RequestHeader::parse(bad).unwrap_err();
+        assert!(matches!(error, BrowserError::BadHeader { .. }), "{bad}: {error:?}");
+    }
+    assert!(!format!("{:?}", RequestHeader::parse("A: secret").unwrap()).contains("secret"));
 }
 
 #[test]

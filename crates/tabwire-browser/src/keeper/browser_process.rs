@@ -11,9 +11,11 @@ use command_fds::{CommandFdExt as _, FdMapping};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
+use super::control_message::BidiSession;
+use super::marionette::Marionette;
 use super::stderr_ring::StderrRing;
 use crate::error::{BrowserError, LaunchFault};
-use crate::launch::spec::LaunchSpec;
+use crate::launch::spec::{BrowserEngine, LaunchSpec};
 use crate::limits;
 use crate::process::identity::ProcessIdentity;
 
@@ -46,13 +48,17 @@ pub(super) struct BrowserProcess {
     from_browser: OwnedFd,
     stderr: Option<ChildStderr>,
     ring: StderrRing,
+    /// The connection that holds the session of a Firefox.
+    marionette: Option<Marionette>,
+    /// The child's end of the pipe of a Firefox, which does not take it. While it is open, the pipe does not end.
+    _unused_end: Option<OwnedFd>,
 }
 
 impl BrowserProcess {
     /// Starts the browser in its own process group, with its pipe on descriptors 3 and 4.
     ///
-    /// Sets no parent-death signal, because the kernel sends it when the spawning thread ends (F28).
-    /// Instead, Chromium exits when its pipe closes.
+    /// Chromium gets no parent-death signal, because the kernel sends it when the spawning thread ends (F28). Instead, it
+    /// exits when its pipe closes. Firefox needs the signal; a keeper has one thread.
     pub(super) fn spawn(spec: &LaunchSpec, arguments: &[OsString]) -> Result<Self, BrowserError> {
         let wrong = |errno: Errno| BrowserError::system("make a pipe for", &spec.executable, errno);
         become_reaper();
@@ -69,12 +75,8 @@ impl BrowserProcess {
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .fd_mappings(vec![
-                FdMapping { parent_fd: command_end, child_fd: COMMANDS_AT },
-                FdMapping { parent_fd: response_end, child_fd: RESPONSES_AT },
-            ])
-            .map_err(|_| BrowserError::system("map a pipe for", &spec.executable, Errno::INVAL))?;
+            .stderr(Stdio::piped());
+        let (marionette, unused_end) = connect(spec, &mut command, command_end, response_end)?;
         let spawned = command.spawn();
         // The command owns the browser's ends. While they are open here, the keeper would not see the browser's end
         // of file.
@@ -92,7 +94,32 @@ impl BrowserProcess {
         let Some(identity) = ProcessIdentity::of(child.id()) else {
             return Err(ended_at_once(spec, child, stderr));
         };
-        Ok(Self { child, identity, to_browser, from_browser, stderr, ring: StderrRing::default() })
+        let ring = StderrRing::default();
+        Ok(Self {
+            child,
+            identity,
+            to_browser,
+            from_browser,
+            stderr,
+            ring,
+            marionette,
+            _unused_end: unused_end,
+        })
+    }
+
+    /// Goes on with creating the session of a Firefox; its product when that is done. `None` inside for a Chromium.
+    pub(super) fn advance_session(&mut self) -> Option<Result<Option<String>, LaunchFault>> {
+        self.marionette.as_mut().map(Marionette::advance)
+    }
+
+    /// Whether the browser is a Firefox.
+    pub(super) fn has_marionette(&self) -> bool {
+        self.marionette.is_some()
+    }
+
+    /// The session of a Firefox.
+    pub(super) fn bidi(&self) -> Option<BidiSession> {
+        self.marionette.as_ref().and_then(|marionette| marionette.session().cloned())
     }
 
     /// The main process.
@@ -160,12 +187,22 @@ impl BrowserProcess {
 
     /// Sends `Browser.getVersion`. Its response shows that the browser is ready.
     pub(super) fn greet(&self) {
+        if self.has_marionette() {
+            return;
+        }
         // A failed write means that the browser has ended, which `has_ended` reports.
         let _ = rustix::io::write(&self.to_browser, GREETING);
     }
 
-    /// Sends `Browser.close`. A browser that does not read it is killed after the grace period.
-    pub(super) fn ask_to_close(&self) {
+    /// Sends `Browser.close`, or Marionette's `Quit`. A browser that does not read it is killed after the grace period.
+    pub(super) fn ask_to_close(&mut self) {
+        if let Some(marionette) = &mut self.marionette {
+            // Without a session there is no one who takes the request.
+            if !marionette.quit() {
+                self.kill_group();
+            }
+            return;
+        }
         let _ = rustix::io::write(&self.to_browser, CLOSE);
     }
 
@@ -214,6 +251,32 @@ impl BrowserProcess {
 
     fn group(&self) -> Pid {
         Pid::from_child(&self.child)
+    }
+}
+
+/// Gives a Chromium its ends of the pipe. A Firefox gets its profile and a connection to come; its end of the pipe is
+/// returned.
+fn connect(
+    spec: &LaunchSpec,
+    command: &mut Command,
+    command_end: OwnedFd,
+    response_end: OwnedFd,
+) -> Result<(Option<Marionette>, Option<OwnedFd>), BrowserError> {
+    match spec.engine {
+        BrowserEngine::Chromium => {
+            command
+                .fd_mappings(vec![
+                    FdMapping { parent_fd: command_end, child_fd: COMMANDS_AT },
+                    FdMapping { parent_fd: response_end, child_fd: RESPONSES_AT },
+                ])
+                .map_err(|_| BrowserError::system("map a pipe for", &spec.executable, Errno::INVAL))?;
+            Ok((None, None))
+        }
+        BrowserEngine::Firefox => {
+            crate::launch::firefox::prepare(spec, command)?;
+            let profile = crate::launch::firefox::profile_of(spec);
+            Ok((Some(Marionette::new(&profile)), Some(response_end)))
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use tabwire_api::InstanceId;
 use crate::error::{BrowserError, LaunchFault};
 use crate::files::unix_socket;
 use crate::keeper::descriptor::BrowserDescriptor;
-use crate::keeper::{ControlRequest, ControlResponse, KeepOutcome, KeepRequest, KeeperState};
+use crate::keeper::{BidiSession, ControlRequest, ControlResponse, KeepOutcome, KeepRequest, KeeperState};
 use crate::limits;
 use crate::process::identity::ProcessIdentity;
 
@@ -46,6 +46,8 @@ pub struct Claim {
     pub control: UnixStream,
     /// The CDP session that the last holder noted.
     pub control_session: Option<String>,
+    /// The session of a Firefox. Its pipe carries nothing.
+    pub bidi: Option<BidiSession>,
     /// The browser's main process.
     pub browser: ProcessIdentity,
     /// The keeper's run.
@@ -186,14 +188,14 @@ pub fn hello(socket: &Path, deadline: Instant) -> Result<Hello, BrowserError> {
 pub fn claim(socket: &Path, holder: &InstanceId, deadline: Instant) -> Result<Claim, BrowserError> {
     let mut control = Control::connect(socket, deadline)?;
     match control.request(&ControlRequest::Claim { holder: holder.clone() })? {
-        ControlResponse::Claimed { instance, browser, control_session } => {
+        ControlResponse::Claimed { instance, browser, control_session, bidi } => {
             let mut descriptors = std::mem::take(&mut control.descriptors).into_iter();
             let (Some(to_browser), Some(from_browser)) = (descriptors.next(), descriptors.next()) else {
                 return Err(BrowserError::Peer { peer: "The keeper", what: "a claim without the pipe" });
             };
             let control = control.stream;
             let _ = control.set_read_timeout(None).and_then(|()| control.set_write_timeout(None));
-            Ok(Claim { to_browser, from_browser, control, control_session, browser, instance })
+            Ok(Claim { to_browser, from_browser, control, control_session, bidi, browser, instance })
         }
         other => Err(unexpected(other)),
     }

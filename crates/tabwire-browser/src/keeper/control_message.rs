@@ -5,6 +5,19 @@ use tabwire_api::{Failure, InstanceId};
 
 use crate::process::identity::ProcessIdentity;
 
+/// The WebDriver session of a Firefox that its keeper holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BidiSession {
+    /// The websocket of the session. A process that knows it can drive the browser.
+    pub url: String,
+    /// The first tab, which keeps the browser open.
+    pub anchor: Option<String>,
+    /// `Firefox/153.0`.
+    pub product: String,
+    /// Its user agent.
+    pub user_agent: String,
+}
+
 /// A request to a keeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -56,6 +69,9 @@ pub enum ControlResponse {
         browser: ProcessIdentity,
         /// The note of the last holder.
         control_session: Option<String>,
+        /// The session of a Firefox, which is driven by it instead of the pipe.
+        #[serde(default)]
+        bidi: Option<BidiSession>,
     },
     /// The note is stored.
     Noted {},

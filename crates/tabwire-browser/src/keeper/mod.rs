@@ -11,6 +11,7 @@ mod control_message;
 pub(crate) mod descriptor;
 mod inherited;
 mod keep_request;
+mod marionette;
 mod serve;
 mod signals;
 mod start;
@@ -19,7 +20,7 @@ mod stderr_ring;
 use std::io::{Read, Write};
 use std::path::Path;
 
-pub use control_message::{ControlRequest, ControlResponse, KeeperState};
+pub use control_message::{BidiSession, ControlRequest, ControlResponse, KeeperState};
 pub use keep_request::{KeepOutcome, KeepRequest};
 
 use crate::error::BrowserError;

@@ -2,6 +2,7 @@
 //! Of CDP it parses only the browser's first response.
 
 use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -16,6 +17,13 @@ use super::start::BrowserFiles;
 use crate::error::{BrowserError, LaunchFault};
 use crate::launch::spec::LaunchSpec;
 use crate::limits;
+use crate::profile::lock::{find_socket, remove_directory_of};
+
+/// Longest accepted linger: one day.
+const LONGEST_LINGER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Longest grace period of a `stop` request.
+const LONGEST_CLOSE_GRACE: Duration = Duration::from_secs(60);
 
 /// How long a control connection may be silent, unless it holds the claim or waits for `stop`.
 const CONTROL_IDLE: Duration = Duration::from_secs(60);
@@ -84,6 +92,8 @@ pub(super) struct Keeper {
     output_is_open: bool,
     connections: Vec<Connection>,
     next_key: u64,
+    /// The browser's own socket. Its profile, which links to it, may be gone when the browser is killed.
+    socket: Option<PathBuf>,
 }
 
 impl Keeper {
@@ -107,6 +117,7 @@ impl Keeper {
             output_is_open: true,
             connections: Vec::new(),
             next_key: 0,
+            socket: None,
         }
     }
 
@@ -120,10 +131,22 @@ impl Keeper {
         self.browser.greet();
         loop {
             match &self.phase {
+                Phase::Starting { until, .. } if self.browser.has_marionette() => {
+                    if Instant::now() >= *until {
+                        return Err(LaunchFault::Timeout(limits::START_DEADLINE));
+                    }
+                    let advanced = self.browser.advance_session();
+                    if let Some(product) = advanced.transpose()?.flatten() {
+                        self.phase = Phase::Running;
+                        self.claim_state = ClaimState::Unclaimed { since: Instant::now() };
+                        return Ok(product);
+                    }
+                }
                 Phase::Starting { until, greeting } => {
                     if let Some(response) = first_frame(greeting) {
                         let product = product(response).ok_or(LaunchFault::NotCdp)?;
                         self.phase = Phase::Running;
+                        self.socket = find_socket(&self.request.spec.profile);
                         self.claim_state = ClaimState::Unclaimed { since: Instant::now() };
                         return Ok(product);
                     }
@@ -237,6 +260,10 @@ impl Keeper {
 
     fn next_deadline(&self) -> Option<Instant> {
         let phase = match (&self.phase, &self.claim_state) {
+            (Phase::Starting { until, .. }, _) if self.browser.has_marionette() => {
+                // Its port file and its responses are polled.
+                Some((*until).min(Instant::now() + limits::RECHECK))
+            }
             (Phase::Starting { until, .. }, _) => Some(*until),
             (Phase::Running, ClaimState::Unclaimed { since }) => Some(*since + self.linger()),
             (Phase::Running, ClaimState::Claimed { .. }) => None,
@@ -260,7 +287,7 @@ impl Keeper {
 
     fn linger(&self) -> Duration {
         // Capped, because adding a very long duration to an `Instant` panics.
-        Duration::from_millis(self.request.spec.linger_ms).min(limits::LONGEST_LINGER)
+        Duration::from_millis(self.request.spec.linger_ms).min(LONGEST_LINGER)
     }
 
     fn handle_deadlines(&mut self) {
@@ -271,6 +298,10 @@ impl Keeper {
             }
             (Phase::Closing { kill_at }, _) if now >= *kill_at => {
                 self.browser.kill_group();
+                // A killed Chromium leaves the directory of its socket.
+                if let Some(socket) = self.socket.take() {
+                    remove_directory_of(&socket);
+                }
                 self.phase = Phase::Killed { give_up_at: now + limits::VERIFY_GONE };
             }
             (Phase::Killed { give_up_at }, _) if now >= *give_up_at => self.phase = Phase::Ended,
@@ -290,7 +321,7 @@ impl Keeper {
     /// Sends `Browser.close`, or shortens the grace period if that was done.
     fn begin_closing(&mut self, grace: Option<Duration>) {
         let own = Duration::from_millis(self.request.spec.close_grace_ms);
-        let kill_at = Instant::now() + grace.unwrap_or(own).min(limits::LONGEST_CLOSE_GRACE);
+        let kill_at = Instant::now() + grace.unwrap_or(own).min(LONGEST_CLOSE_GRACE);
         match &mut self.phase {
             Phase::Starting { .. } | Phase::Running => {
                 self.browser.ask_to_close();
@@ -448,6 +479,7 @@ impl Keeper {
             instance: self.request.instance.clone(),
             browser: self.browser.identity(),
             control_session: self.control_session.clone(),
+            bidi: self.browser.bidi(),
         };
         // Later bytes belong to the holder.
         self.take_output();
@@ -463,13 +495,16 @@ impl Keeper {
 
     fn note(&mut self, key: ConnectionKey, control_session: Option<String>) -> ControlResponse {
         if !self.is_holder(key) {
-            return refused(ErrorCode::Busy, "Only the holder of the browser may leave a note.");
+            return refused(
+                ErrorCode::Busy,
+                "Only the process that has claimed the browser may name its control session.",
+            );
         }
         if control_session
             .as_ref()
             .is_some_and(|control_session| control_session.len() > CONTROL_SESSION_BYTES)
         {
-            return refused(ErrorCode::BadArgs, "The note is too long.");
+            return refused(ErrorCode::BadArgs, "The id of the control session is too long.");
         }
         self.control_session = control_session;
         ControlResponse::Noted {}

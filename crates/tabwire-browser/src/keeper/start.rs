@@ -14,7 +14,7 @@ use crate::error::{BrowserError, LaunchFault};
 use crate::files::private_dir::PrivateDir;
 use crate::keeper::descriptor::{BrowserDescriptor, is_file_name};
 use crate::launch::sandbox::SandboxObstacle;
-use crate::launch::spec::LaunchSpec;
+use crate::launch::spec::{BrowserEngine, LaunchSpec};
 use crate::limits;
 use crate::process::identity::ProcessIdentity;
 use crate::profile::directory::refuse_other_content;
@@ -114,7 +114,9 @@ fn prepare_profile(
         }
         make_temporary(profile, own)?;
         files.temporary = Some(profile.clone());
-        preferences::write(profile, request.spec.reserved)?;
+        if request.spec.engine == BrowserEngine::Chromium {
+            preferences::write(profile, request.spec.reserved)?;
+        }
     } else {
         if request.spec.launcher.is_none() {
             refuse_other_content(&real)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A family of browsers that supports CDP.
+/// A family of browsers that Tabwire can launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BrowserKind {
@@ -16,6 +16,8 @@ pub enum BrowserKind {
     Edge,
     /// Brave.
     Brave,
+    /// Mozilla's browser, over WebDriver BiDi.
+    Firefox,
 }
 
 /// The release channel of a browser.
@@ -39,6 +41,8 @@ const NAMES: &[(&str, BrowserKind, Channel)] = &[
     ("chromium", BrowserKind::Chromium, Channel::Stable),
     ("edge", BrowserKind::Edge, Channel::Stable),
     ("brave", BrowserKind::Brave, Channel::Stable),
+    ("firefox", BrowserKind::Firefox, Channel::Stable),
+    ("firefox-esr", BrowserKind::Firefox, Channel::Stable),
     ("chrome-beta", BrowserKind::Chrome, Channel::Beta),
     ("chrome-dev", BrowserKind::Chrome, Channel::Dev),
     ("chrome-canary", BrowserKind::Chrome, Channel::Canary),
@@ -85,6 +89,7 @@ impl BrowserKind {
             Self::Chromium => "chromium",
             Self::Edge => "edge",
             Self::Brave => "brave",
+            Self::Firefox => "firefox",
         }
     }
 }

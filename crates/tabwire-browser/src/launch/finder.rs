@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{BrowserError, LaunchFault};
 use crate::launch::browser_kind::{BrowserKind, Channel};
 use crate::launch::other_engine::OtherEngine;
+use crate::launch::spec::BrowserEngine;
 use crate::limits;
 
 /// Most output of `--version` that is read.
@@ -28,6 +29,20 @@ pub struct FoundBrowser {
     pub channel: Channel,
     /// Its program.
     pub path: PathBuf,
+}
+
+impl FoundBrowser {
+    /// How it is launched and driven. An unknown executable is a Firefox by its name only.
+    #[must_use]
+    pub fn engine(&self) -> BrowserEngine {
+        let name =
+            self.path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let is_firefox = match self.kind {
+            Some(kind) => kind == BrowserKind::Firefox,
+            None => name.starts_with("firefox"),
+        };
+        if is_firefox { BrowserEngine::Firefox } else { BrowserEngine::Chromium }
+    }
 }
 
 /// The possible locations of one browser.
@@ -76,6 +91,16 @@ const INSTALLS: &[Install] = &[
         channel: Channel::Stable,
         places: &["opt/brave.com/brave/brave", "snap/bin/brave", application!("Brave Browser")],
         names: &["brave-browser-stable", "brave-browser", "brave"],
+    },
+    Install {
+        kind: BrowserKind::Firefox,
+        channel: Channel::Stable,
+        places: &[
+            "usr/bin/firefox-esr",
+            "usr/bin/firefox",
+            "Applications/Firefox.app/Contents/MacOS/firefox",
+        ],
+        names: &["firefox-esr", "firefox"],
     },
     Install {
         kind: BrowserKind::Chrome,

@@ -5,8 +5,6 @@ use std::fmt;
 /// A browser engine that Tabwire cannot automate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherEngine {
-    /// Mozilla's browser.
-    Firefox,
     /// The engine of Safari, as Playwright and WebKitGTK build it.
     WebKit,
     /// Apple's browser.
@@ -20,7 +18,6 @@ impl OtherEngine {
         let word = word.to_ascii_lowercase();
         let kind = word.split('-').next().unwrap_or_default();
         match kind {
-            "firefox" | "gecko" | "mozilla" => Some(Self::Firefox),
             "webkit" | "webkitgtk" | "epiphany" => Some(Self::WebKit),
             "safari" => Some(Self::Safari),
             _ => None,
@@ -31,9 +28,6 @@ impl OtherEngine {
     #[must_use]
     pub const fn state(self) -> &'static str {
         match self {
-            Self::Firefox => {
-                "Firefox cannot be driven yet: it speaks WebDriver BiDi, and this version speaks only the DevTools protocol of Chromium."
-            }
             Self::WebKit => {
                 "WebKit cannot be driven yet, and persistent sessions do not exist for it: its automation ends with the connection that started it, and so do its tabs and logins."
             }
@@ -57,8 +51,7 @@ mod tests {
     #[test]
     fn names_of_other_engines_are_recognized() {
         for (word, engine) in [
-            ("firefox", OtherEngine::Firefox),
-            ("Firefox-Nightly", OtherEngine::Firefox),
+            ("WebKit-GTK", OtherEngine::WebKit),
             ("webkit", OtherEngine::WebKit),
             ("safari", OtherEngine::Safari),
         ] {

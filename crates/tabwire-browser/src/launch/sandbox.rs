@@ -60,10 +60,10 @@ impl SandboxObstacle {
     pub const fn warning(self) -> &'static str {
         match self {
             Self::Root => {
-                "The browser runs without its sandbox (--no-sandbox) because Tabwire runs as root. Run it as a normal user to have the sandbox."
+                "The browser runs without its sandbox because Tabwire runs as root. Run it as a normal user to have the sandbox."
             }
             Self::Container => {
-                "The browser runs without its sandbox (--no-sandbox) because this is a container. Only the container isolates web pages then."
+                "The browser runs without its sandbox because this is a container. Only the container isolates web pages then."
             }
         }
     }

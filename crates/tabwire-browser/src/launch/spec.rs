@@ -10,8 +10,12 @@ use tabwire_api::BrowserId;
 
 use crate::error::BrowserError;
 use crate::files::stable_digest::stable_digest;
+use crate::launch::hidden_automation::HiddenAutomation;
 use crate::launch::sandbox::{SandboxMode, SandboxObstacle};
 use crate::limits;
+
+/// Most extra arguments or environment additions of one launch.
+const EXTRA_ARGUMENTS: usize = 256;
 
 /// Whether the browser has a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,17 @@ pub enum Display {
     Headless,
     /// A window on the user's screen.
     Headed,
+}
+
+/// How a browser is launched and driven.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BrowserEngine {
+    /// Over the DevTools protocol, by a pipe.
+    #[default]
+    Chromium,
+    /// Over WebDriver BiDi, by a websocket of a session that the keeper holds.
+    Firefox,
 }
 
 /// The size of the browser's window in pixels.
@@ -40,6 +55,9 @@ pub struct LaunchSpec {
     pub id: BrowserId,
     /// The program.
     pub executable: PathBuf,
+    /// How it is launched and driven.
+    #[serde(default)]
+    pub engine: BrowserEngine,
     /// With or without a window.
     #[serde(default)]
     pub display: Display,
@@ -85,6 +103,9 @@ pub struct LaunchSpec {
     /// profile that Tabwire did not create.
     #[serde(default)]
     pub without_extensions: bool,
+    /// Hides from pages that the browser is automated.
+    #[serde(default)]
+    pub hidden_as: Option<HiddenAutomation>,
     /// Set for a browser of the Chrome shim: it starts with the launcher's flags and only the required flags of
     /// Tabwire.
     #[serde(default)]
@@ -156,6 +177,7 @@ impl LaunchSpec {
         Self {
             id,
             executable,
+            engine: BrowserEngine::default(),
             display: Display::default(),
             profile,
             temporary: false,
@@ -166,6 +188,7 @@ impl LaunchSpec {
             linger_ms: default_linger(),
             close_grace_ms: default_close_grace(),
             environment: BTreeMap::new(),
+            hidden_as: None,
             debugging_port: None,
             start_window: true,
             sandbox: SandboxMode::default(),
@@ -181,6 +204,9 @@ impl LaunchSpec {
     /// When an extra argument or environment addition is refused (T36).
     pub fn arguments(&self, obstacle: Option<SandboxObstacle>) -> Result<Vec<OsString>, BrowserError> {
         self.check()?;
+        if self.engine == BrowserEngine::Firefox {
+            return Ok(super::firefox::arguments(self));
+        }
         let (base, headless) = match self.launcher {
             None => (BASE, HEADLESS),
             Some(_) => (LAUNCHER_BASE, LAUNCHER_HEADLESS),
@@ -210,6 +236,9 @@ impl LaunchSpec {
         if self.without_extensions {
             arguments.extend(self.extension_arguments().map(OsString::from));
         }
+        if let Some(hidden) = &self.hidden_as {
+            arguments.extend(hidden.arguments(self.display).map(OsString::from));
+        }
         arguments.extend(self.extra_arguments.iter().map(OsString::from));
         let addresses = self.launcher.as_ref().map_or(&[][..], |launcher| &launcher.addresses);
         if !self.start_window {
@@ -235,7 +264,8 @@ impl LaunchSpec {
     /// Why the browser runs without a sandbox, if it does.
     #[must_use]
     pub fn left_out_sandbox(&self, obstacle: Option<SandboxObstacle>) -> Option<SandboxObstacle> {
-        obstacle.filter(|_| self.sandbox == SandboxMode::Automatic)
+        let is_left_out = self.sandbox == SandboxMode::Automatic && self.engine == BrowserEngine::Chromium;
+        obstacle.filter(|_| is_left_out)
     }
 
     /// A digest of the options that change the browser's behaviour, to decide whether a running browser can be reused.
@@ -251,7 +281,7 @@ impl LaunchSpec {
     }
 
     fn check(&self) -> Result<(), BrowserError> {
-        let too_many = self.extra_arguments.len().max(self.environment.len()) > limits::EXTRA_ARGUMENTS;
+        let too_many = self.extra_arguments.len().max(self.environment.len()) > EXTRA_ARGUMENTS;
         if too_many {
             let name = "extra arguments".to_owned();
             return Err(BrowserError::OptionRefused {
@@ -259,6 +289,9 @@ impl LaunchSpec {
                 reason: "there are too many",
                 can_be_allowed: false,
             });
+        }
+        if self.engine == BrowserEngine::Firefox {
+            super::firefox::check(self)?;
         }
         for argument in &self.extra_arguments {
             let is_usual = self.launcher.is_some() && crate::launch::launcher_flag::is_usual(argument);

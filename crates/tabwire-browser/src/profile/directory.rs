@@ -90,8 +90,8 @@ const SYSTEM_ROOTS: &[&str] = &[
 /// Directories whose direct entries are home directories, or hold all data of a user.
 const HOMES: &[&str] = &["/home", "/Users", "/usr/home", "/var/home", "/run/user", "/mnt", "/mnt/c/Users"];
 
-/// Files that show that a directory is a Chromium profile.
-const MARKS: &[&str] = &["Local State", "Default/Preferences"];
+/// Files that show that a directory is a profile of a browser.
+const MARKS: &[&str] = &["Local State", "Default/Preferences", "firefox/user.js"];
 
 /// Files that a browser that ended early, or a tool that keeps empty directories, leaves in a directory.
 const LEFTOVERS: &[&str] = &[

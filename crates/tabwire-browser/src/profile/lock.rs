@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -130,7 +130,18 @@ pub fn remove_stale_lock(profile: &Path) -> Result<LockState, BrowserError> {
 
 /// Removes the directory below the temporary directory in which a killed browser left its socket.
 pub(crate) fn remove_socket_directory(profile: &Path) {
-    let Ok(socket) = fs::read_link(profile.join(SOCKET)) else { return };
+    if let Some(socket) = find_socket(profile) {
+        remove_directory_of(&socket);
+    }
+}
+
+/// The socket that a profile links to.
+pub(crate) fn find_socket(profile: &Path) -> Option<PathBuf> {
+    fs::read_link(profile.join(SOCKET)).ok()
+}
+
+/// Removes the directory of a profile's socket, if Chromium made it.
+pub(crate) fn remove_directory_of(socket: &Path) {
     let Some(directory) = socket.parent() else { return };
     let chromium_made_it = directory.file_name().is_some_and(|name| {
         let name = name.to_string_lossy();

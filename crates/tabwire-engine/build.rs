@@ -13,7 +13,7 @@ use std::{env, fs};
 
 fn main() {
     // Cargo runs build scripts in the folder of their crate.
-    let folder = Path::new("../../page/agent");
+    let folder = Path::new("page/agent");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = script_files(folder);
     files.sort_by_key(|path| (load_rank(path), path.clone()));

@@ -82,10 +82,32 @@ function composedChildren(element) {
   return element.childNodes;
 }
 
-/** The element's open shadow root, or null. */
+/** Closed shadow roots that Rust has found, by their hosts. Scripts cannot read them. */
+const closedRoots = new WeakMap();
+/** Elements that Rust was asked about. */
+const askedHosts = new WeakSet();
+
+/** The element's shadow root: an open one, or a closed one that Rust has found; else null. */
 function shadowRootOf(element) {
-  return element.shadowRoot ?? null;
+  return element.shadowRoot ?? closedRoots.get(element) ?? null;
 }
+
+/** Whether the element may have a closed shadow root that Rust was not asked about: a custom element without an open one. */
+function isUnaskedHost(element) {
+  return element.localName.includes("-") && element.shadowRoot === null && !askedHosts.has(element);
+}
+
+/** Whether Rust is to look for a closed shadow root of the element; true once. */
+function isPossibleHost(element) {
+  if (!isUnaskedHost(element)) return false;
+  askedHosts.add(element);
+  return element.matches(":defined");
+}
+
+agent.adoptRoot = (root) => {
+  closedRoots.set(root.host, root);
+  elementsAtScan = -1;
+};
 
 /** CDP frame ids of frame elements. Rust sends them to the agent of the element's own document. */
 const frameNames = new WeakMap();

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use tabwire_api::{ErrorCode, Failure};
@@ -83,9 +84,25 @@ pub trait OutputDirectory: Send + Sync + fmt::Debug {
     fn create(&self, name: &str) -> Result<NewFile, Failure>;
 }
 
+/// The result of moving a file.
+pub type RemoteFileFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
+
+/// Files on the machine of a browser that runs elsewhere.
+pub trait RemoteFiles: Send + Sync + fmt::Debug {
+    /// Puts a file there; returns its path there.
+    fn place<'a>(&'a self, file: &'a UploadFile) -> RemoteFileFuture<'a, PathBuf>;
+
+    /// Gets a download of this name, and writes it to a new file of this machine.
+    fn fetch<'a>(&'a self, name: &'a str, to: &'a Path) -> RemoteFileFuture<'a, ()>;
+}
+
 /// File access for the engine. Calls may block for a short time.
 pub trait Files: Send + Sync + fmt::Debug {
-    /// Writes a new file at `path`, or at a chosen path for `None`. Never replaces a file that Tabwire did not write.
+    /// The same files, where an output replaces any file of its path. Protected names and links stay refused.
+    fn overwriting(&self) -> Arc<dyn Files>;
+
+    /// Writes a file at `path`, or a new one at a chosen path for `None`. At `path` it replaces only a file that this
+    /// session wrote and that did not change since.
     ///
     /// # Errors
     /// When the path is not below a declared root or cannot be written.
@@ -133,10 +150,10 @@ pub trait Files: Send + Sync + fmt::Debug {
     /// When it may not be read, or is too large.
     fn offer_upload(&self, path: &Path) -> Result<UploadFile, Failure>;
 
-    /// Checks that a new file may be written at a path.
+    /// Checks that a file may be written at a path.
     ///
     /// # Errors
-    /// When it is not below a declared root, or the path exists.
+    /// When it is not below a declared root, or a file of another origin exists there.
     fn check_output(&self, path: &Path) -> Result<(), Failure>;
 
     /// The directory for downloads in progress.

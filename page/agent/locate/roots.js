@@ -1,4 +1,4 @@
-// Roots that can hold elements: the document, open shadow roots and same-origin frame documents, at any depth.
+// Roots that can hold elements: the document, shadow roots and same-origin frame documents, at any depth.
 
 /** Roots that the last full scan found. Weak, so that they do not keep removed parts of the page alive. */
 let cachedRoots = [];
@@ -25,7 +25,7 @@ function addRootsIn(root, roots) {
 }
 
 function addRootsOf(element, roots) {
-  const shadow = element.shadowRoot;
+  const shadow = shadowRootOf(element);
   if (shadow) roots.push(shadow);
   else if (isFrameElement(element)) {
     const inside = accessibleDocument(element);

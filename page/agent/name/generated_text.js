@@ -120,7 +120,7 @@ function forgetGeneratedText() {
 function hasGeneratedText(element) {
   if (EMPTY_TAGS.has(element.localName)) return false;
   // A shadow root's sheets can style its host and slotted elements.
-  if (element.shadowRoot !== null || element.assignedSlot !== null) return true;
+  if (shadowRootOf(element) !== null || element.assignedSlot !== null) return true;
   const holder = element.parentNode;
   if (holder === null || holder !== lastParent) {
     lastRules = generatedTextRulesOf(element.getRootNode());

@@ -214,7 +214,7 @@ function contentOf(element, walk) {
 
 /** Whether the element renders its own child nodes only. */
 function isPlain(element) {
-  return element.shadowRoot === null && element.localName !== "slot" && !hasGeneratedText(element) && !element.hasAttribute("aria-owns");
+  return shadowRootOf(element) === null && element.localName !== "slot" && !hasGeneratedText(element) && !element.hasAttribute("aria-owns");
 }
 
 function addChildren(text, element, walk) {

@@ -176,7 +176,7 @@ function depthInTree(item) {
 /** Whether the element has the focus; false for a host whose shadow root contains it. */
 function isFocused(element) {
   const { activeElement } = element.ownerDocument;
-  if (activeElement !== element && !activeElement?.shadowRoot) return false;
+  if (activeElement !== element && (activeElement === null || shadowRootOf(activeElement) === null)) return false;
   const root = element.getRootNode();
-  return root.activeElement === element && element.ownerDocument.body !== element && !element.shadowRoot?.activeElement;
+  return root.activeElement === element && element.ownerDocument.body !== element && !shadowRootOf(element)?.activeElement;
 }

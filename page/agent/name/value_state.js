@@ -5,8 +5,8 @@ const TEXT_INPUTS = new Set(["email", "number", "password", "search", "tel", "te
 const INPUTS_WITHOUT_VALUE = new Set(["button", "checkbox", "hidden", "image", "radio", "reset", "submit"]);
 const SECRET_PURPOSES = new Set(["one-time-code", "cc-csc", "current-password", "new-password"]);
 
-/** Replaces the value of a secret field. */
-const MASK = "••••";
+/** Replaces the value of a secret field: `MASK` of the crate `tabwire-secrets`. */
+const MASK = "•••";
 
 /** Whether the value of the field is secret. */
 function isSecret(element) {

@@ -109,7 +109,10 @@ function hitAt(x, y, root = document) {
   let found = null;
   for (let inside = root; inside !== null; ) {
     const element = inside.elementFromPoint(x, y);
-    if (element === null || element === found || (found !== null && element.getRootNode() !== inside)) return found;
+    if (element === null || element === found || (found !== null && element.getRootNode() !== inside)) {
+      // The text in a slot is the host's own; the element around the slot shows it.
+      return found === null ? null : (inside.elementsFromPoint(x, y).find((one) => one.getRootNode() === inside) ?? found);
+    }
     found = element;
     inside = shadowRootOf(element);
   }

@@ -20,6 +20,8 @@ function receives(element, hit) {
 /** The control around the element, when the element is not a control itself. */
 function interactiveAround(element) {
   for (let node = element; node !== null; node = composedParent(node)) {
+    // A label without a control does nothing itself.
+    if (node.localName === "label" && node.control === null) continue;
     if (node.matches(INTERACTIVE)) return node === element ? null : node;
     if (node.matches("input, textarea, iframe, dialog, form, body")) return null;
   }
@@ -52,9 +54,9 @@ function bringIntoView(element, block) {
 }
 
 /** A point that receives input for the element, or the element that covers it. */
-function findPoint(element, position) {
+function findPoint(element, position, inside = false) {
   const boxes = boxesOf(element);
-  const points = position ? [pointAt(element, position)] : pointsOf(element, boxes);
+  const points = position ? [pointAt(element, position, inside)] : pointsOf(element, boxes);
   let blocker = null;
   let second = null;
   for (const point of points) {
@@ -67,29 +69,35 @@ function findPoint(element, position) {
   return second === null ? { blocker } : { point: second, inView: isMostlyInView(element, boxes) };
 }
 
-function pointAt(element, position) {
-  const box = outerBox(element);
-  return outward({ x: box.left + position.x, y: box.top + position.y }, element.ownerDocument);
+/** The point of a position, from the top left of the element; with `inside`, from inside of its border, as Playwright. */
+function pointAt(element, position, inside = false) {
+  const box = inside ? element.getBoundingClientRect() : outerBox(element);
+  const border = inside ? getComputedStyle(element) : null;
+  const left = border === null ? 0 : parseFloat(border.borderLeftWidth) || 0;
+  const top = border === null ? 0 : parseFloat(border.borderTopWidth) || 0;
+  return outward({ x: box.left + left + position.x, y: box.top + top + position.y }, element.ownerDocument);
 }
 
 /** The search for a point over several polls, with scrolling. */
 class PointSearch {
-  constructor(stability) {
+  constructor(stability, { noScroll = false }) {
     this.stability = stability;
+    this.noScroll = noScroll;
     this.nextCycle = 0;
     this.scrolled = false;
   }
 
   /** `{point}`; `{moved}` when it scrolled and the next frame must confirm the position; or `{blocker}`. */
-  find(element, position) {
-    const first = findPoint(element, position);
+  find(element, position, inside = false) {
+    const first = findPoint(element, position, inside);
     if (first.point && (first.inView || this.scrolled)) return first;
+    if (this.noScroll) return first;
     if (performance.now() < this.nextCycle) return first;
     const before = viewportBox(element);
     let last = first;
     for (const block of SCROLL_BLOCKS) {
       bringIntoView(element, block);
-      last = findPoint(element, position);
+      last = findPoint(element, position, inside);
       if (last.point) break;
     }
     this.scrolled = true;

@@ -32,12 +32,18 @@ function applyGuard(event) {
   }
   if (!guard.types.has(event.type)) return;
   if (guard.state === "armed" && DOWN_EVENTS.has(event.type)) {
-    guard.hit = event.composedPath()[0];
+    guard.hit = hitOf(event);
     guard.state = guard.hit?.nodeType === Node.ELEMENT_NODE && isGuardTarget(guard, guard.hit) ? "passed" : "blocked";
   }
   if (guard.state !== "blocked") return;
   event.stopImmediatePropagation();
   if (event.cancelable) event.preventDefault();
+}
+
+/** The element that an event reached. Events hide the inside of a closed shadow root; the point shows it. */
+function hitOf(event) {
+  const hit = event.composedPath()[0];
+  return hit?.nodeType === Node.ELEMENT_NODE && closedRoots.has(hit) ? (hitAt(event.clientX, event.clientY) ?? hit) : hit;
 }
 
 /**

@@ -9,6 +9,10 @@ const CHECKS = {
   fill: ["visible", "enabled", "editable"],
   select: ["visible", "enabled"],
   focus: ["visible"],
+  /** Checks for scripts: before scrolling, for a state to wait for, and before selecting text. */
+  reveal: ["boxed", "still"],
+  stable: ["still"],
+  text: ["visible"],
   upload: [],
   scroll: [],
   read: [],
@@ -23,9 +27,12 @@ class ActionabilityCheck {
     this.request = request;
     this.purpose = request.for ?? "click";
     this.needs = CHECKS[this.purpose] ?? fail("BAD_ARGS", `"${this.purpose}" is not a purpose.`);
+    // A script focuses an element as soon as it is attached.
+    if (this.purpose === "focus" && request.spec.chain !== undefined) this.needs = [];
+    if (request.shown) this.needs = ["visible", "still"];
     if (request.force) this.needs = this.needs.filter((need) => !SKIPPED_BY_FORCE.has(need));
     this.stability = new StabilityCheck();
-    this.points = new PointSearch(this.stability);
+    this.points = new PointSearch(this.stability, request);
   }
 
   /** `{ready}`, or the failed check `{condition, message, ...}`; `soon` when the next frame can decide. */
@@ -80,14 +87,19 @@ class ActionabilityCheck {
     return isReadOnly(element) ? { message: "is read-only" } : null;
   }
 
+  /** An element can be scrolled to when it takes part in the layout, seen or not. */
+  boxed(element) {
+    return element.getClientRects().length > 0 ? null : { condition: "visible", message: `is not visible: ${hiddenReason(element)}` };
+  }
+
   still(element, shown) {
-    if (this.isAlreadyDone(element) || this.stability.holds(shown)) return null;
+    if (shown === null || this.isAlreadyDone(element) || this.stability.holds(shown)) return null;
     return { soon: true, message: "keeps moving" };
   }
 
   hit(element, shown) {
     if (this.isAlreadyDone(element)) return null;
-    const { point, moved, blocker } = this.points.find(shown, this.request.position);
+    const { point, moved, blocker } = this.points.find(shown, this.request.position, this.request.spec.chain !== undefined);
     if (moved) return { soon: true, condition: "still", message: "keeps moving" };
     this.point = point;
     if (point) return null;
@@ -118,9 +130,22 @@ function shownPart(element) {
 
 function blockedBy(blocker, element) {
   const cover = coverOf(blocker, element);
-  if (styleOf(element).pointerEvents === "none") return { message: "lets pointer events through (pointer-events: none)", by: cover };
-  if (isWithin(element, cover)) return { message: `is cut off by ${phrase(cover)}`, by: cover };
-  return { condition: "covered", message: `is covered by ${phrase(cover)}`, by: cover };
+  const found = { by: cover, hit: blocker };
+  if (styleOf(element).pointerEvents === "none") return { message: "lets pointer events through (pointer-events: none)", ...found };
+  if (isWithin(element, cover)) return { message: `is cut off by ${phrase(cover)}`, ...found };
+  return { condition: "covered", message: `is covered by ${phrase(cover)}`, ...found };
+}
+
+/** The element that takes the input instead, as Playwright names it: `<p></p> from <div></div> subtree`. */
+function interceptorOf(hit, element) {
+  const above = [];
+  for (let node = hit; node !== null; node = parentInDocument(node)) above.push(node);
+  for (let node = element; node !== null; node = parentInDocument(node)) {
+    const at = above.indexOf(node);
+    if (at > 1) return `${previewOf(hit)} from ${previewOf(above[at - 1])} subtree`;
+    if (at >= 0) break;
+  }
+  return previewOf(hit);
 }
 
 function hiddenReason(element) {
@@ -163,7 +188,7 @@ function resultFor(element, shown, check) {
   if (element.localName === "input") result.inputType = element.type;
   if (shown !== null) {
     result.box = outwardBox(outerBox(shown), shown.ownerDocument);
-    result.point = point ?? (request.position ? pointAt(shown, request.position) : (pointsOf(shown, boxesOf(shown))[0] ?? null));
+    result.point = point ?? (request.position ? pointAt(shown, request.position, request.spec.chain !== undefined) : (pointsOf(shown, boxesOf(shown))[0] ?? null));
   }
   const disabled = purpose === "read" || purpose === "hover" ? disabledReason(element) : null;
   if (disabled !== null) result.disabledReason = disabled;
@@ -171,6 +196,11 @@ function resultFor(element, shown, check) {
   Object.assign(result, fieldState(element));
   if (request.guard && point) armGuard(element, { events: request.events, renew: check.renew() });
   return result;
+}
+
+/** Whether a locator of a script is resolved. */
+function isScripted(spec) {
+  return spec.chain !== undefined;
 }
 
 /** Names similar elements, which the page provides; without any, suggests a snapshot. */
@@ -188,6 +218,7 @@ function failUnmet(unmet, { request }) {
   }
   const details = { element: describeElement(unmet.element), condition: unmet.condition };
   if (unmet.by) details.by = describeElement(unmet.by);
+  if (unmet.hit && isScripted(request.spec)) details.interceptor = interceptorOf(unmet.hit, unmet.element);
   fail("NOT_ACTIONABLE", `${phrase(unmet.element)} ${unmet.message}.`, remedyFor(unmet), details);
 }
 
@@ -215,6 +246,8 @@ async function pollUntilReady(check, first) {
   try {
     for (let outcome = first; ; outcome = check.poll()) {
       if (outcome.ready) return outcome.ready;
+      // A forced action of a script does not wait.
+      if (check.request.force && outcome.condition === "visible" && isScripted(check.request.spec)) fail("NOT_ACTIONABLE", "Element is not visible", "Make it visible first.", { condition: "visible", at_once: true });
       if (performance.now() >= deadline && !(outcome.soon && frames-- > 0)) failUnmet(outcome, check);
       changes.check();
       if (outcome.soon) await nextFrame();

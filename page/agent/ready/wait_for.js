@@ -30,8 +30,11 @@ function stateOf(found) {
   return `${phrase(element)} ${disabledReason(element) ?? "is visible"}`;
 }
 
-/** Waits until the target is in the state. */
-agent.waitFor = async ({ spec, within, state = "visible", timeout = 0 }) => {
+/** States that a script reads from the control of a label. */
+const CONTROL_STATES = new Set(["enabled", "disabled", "editable"]);
+
+/** Waits until the target is in the state. `allowed` is the whole time of the action, `timeout` what is left of it. */
+agent.waitFor = async ({ spec, within, state = "visible", timeout = 0, allowed = timeout }) => {
   const check = STATE_CHECKS[state] ?? fail("BAD_ARGS", `"${state}" is not a state to wait for.`, `States are ${Object.keys(STATE_CHECKS).join(", ")}.`);
   const isForAbsence = state === "hidden" || state === "detached";
   const started = performance.now();
@@ -39,11 +42,12 @@ agent.waitFor = async ({ spec, within, state = "visible", timeout = 0 }) => {
   const changes = new ChangeWaiter();
   try {
     for (;;) {
-      const found = locateOrNone(spec, within, isForAbsence);
+      const named = locateOrNone(spec, within, isForAbsence);
+      const found = isScripted(spec) && CONTROL_STATES.has(state) ? named.map(retargeted) : named;
       if (inPass(() => check(found))) return { state, waited: Math.round(performance.now() - started), total: found.length, matches: found.slice(0, 3).map(describeElement) };
       if (performance.now() >= deadline) {
         const similar = found.length === 0 ? similarTo(spec) : [];
-        fail("TIMEOUT", `${phraseOfSpec(spec)} did not become ${state} within ${timeout} ms: ${stateOf(found)}.`,
+        fail("TIMEOUT", `${phraseOfSpec(spec)} did not become ${state} within ${allowed} ms: ${stateOf(found)}.`,
           suggestion(similar), { similar: similar.map(describeElement) });
       }
       await changes.next(deadline);

@@ -11,6 +11,7 @@ function locateChain(chain, scope = document) {
 }
 
 function applyStep(step, found, scope) {
+  if (step.problem !== undefined) fail("BAD_ARGS", step.problem);
   if (step.key !== undefined) return [byRef(step)];
   if (step.nth !== undefined) return found.at(step.nth) === undefined ? [] : [found.at(step.nth)];
   if (step.visible !== undefined) return found.filter((element) => isShown(element) === step.visible);
@@ -19,11 +20,27 @@ function applyStep(step, found, scope) {
     const others = new Set(locateChain(step.and, scope));
     return found.filter((element) => others.has(element));
   }
-  if (step.or !== undefined) return [...new Set([...found, ...locateChain(step.or, scope)])].sort(comparePageOrder);
+  if (step.or !== undefined) return [...new Set([...found, ...locateChain(step.or, scope)])].sort(compareLightFirst);
   const all = new Set();
   for (const one of found ?? [scope]) for (const element of matchesBelow(step, one)) all.add(element);
   const list = [...all];
-  return (found?.length ?? 1) > 1 || !isOneTree(list) ? list.sort(comparePageOrder) : list;
+  return (found?.length ?? 1) > 1 || !isOneTree(list) ? list.sort(compareLightFirst) : list;
+}
+
+/** Page order in which the children of an element come before those of its shadow root, as in Playwright. */
+function compareLightFirst(left, right) {
+  const path = (element) => {
+    const above = [];
+    for (let at = element; at !== null; at = parentInDocument(at)) above.push(at);
+    return above.reverse();
+  };
+  const [first, second] = [path(left), path(right)];
+  let at = 0;
+  while (at < first.length && at < second.length && first[at] === second[at]) at++;
+  if (at === first.length || at === second.length) return first.length - second.length;
+  const place = first[at].compareDocumentPosition(second[at]);
+  if ((place & Node.DOCUMENT_POSITION_DISCONNECTED) !== 0) return first[at].getRootNode().host === first[at - 1] ? 1 : -1;
+  return (place & Node.DOCUMENT_POSITION_FOLLOWING) !== 0 ? -1 : 1;
 }
 
 function passesFilter(element, { hasText, hasNotText, has, hasNot, visible }) {
@@ -35,6 +52,8 @@ function passesFilter(element, { hasText, hasNotText, has, hasNot, visible }) {
 }
 
 function matchesBelow(step, scope) {
+  if (step.chain !== undefined) return locateChain(step.chain, scope);
+  if (step.light === true) return matchesInRoots(step, scope, [scope]);
   const roots = rootsOfChain(scope, knownRoots());
   const found = matchesInRoots(step, scope, roots);
   if (found.length > 0) return found;
@@ -51,11 +70,11 @@ function rootsOfChain(scope, known) {
 
 function matchesInRoots(step, scope, roots) {
   if (step.css !== undefined) return findByChainCss(step.css, scope, roots);
-  if (step.xpath !== undefined) return findByXPath(step.xpath, scope === document ? [document] : [scope]);
+  if (step.xpath !== undefined) return findByXPath(scope !== document && step.xpath.startsWith("/") ? `.${step.xpath}` : step.xpath, [scope]);
   if (step.text !== undefined) return findByMatchText(step, scope, roots);
   if (step.role !== undefined) return findByChainRole(step, scope, roots);
   if (step.label !== undefined) return findByChainLabel(step, scope, roots);
-  if (step.attribute !== undefined) return findByAttribute(step, roots);
+  if (step.attribute !== undefined) return findByAttribute(step, scope, roots);
   return fail("BAD_ARGS", "A step of the locator is unknown.", "Use the locators of the script API.");
 }
 
@@ -64,23 +83,45 @@ function* chainCandidates(scope, roots) {
   for (const element of elementsIn(roots)) if (element !== scope) yield element;
 }
 
-function findByChainRole({ role, name, exact, includeHidden, states }, scope, roots) {
+function findByChainRole({ role, name, exact, description, exactDescription, includeHidden, states }, scope, roots) {
   const fits = name === undefined ? null : textMatcher(name, exact === true);
+  const describes = description === undefined ? null : textMatcher(description, exactDescription === true);
   const found = [];
   for (const element of chainCandidates(scope, roots)) {
-    if (roleOf(element) !== role || !hasChainStates(element, states)) continue;
-    if (includeHidden !== true && !isExposed(element)) continue;
-    if (fits === null || fits(plainMatchText(nameOf(element)))) found.push(element);
+    if (chainRoleOf(element) !== role || !hasChainStates(element, role, states)) continue;
+    if (includeHidden !== true && (!isExposed(element) || isOptionLeftOut(element))) continue;
+    if (fits !== null && !fits(foldedText(nameOf(element)))) continue;
+    if (describes === null || describes(foldedText(descriptionOf(element) ?? ""))) found.push(element);
   }
   return found;
 }
 
-function hasChainStates(element, wanted = {}) {
+/** The role by which scripts find an element. An item counts outside of its list too, as in Playwright. */
+function chainRoleOf(element) {
+  const role = roleOf(element);
+  if (role !== "generic" && role !== "") return role;
+  const [given] = (element.getAttribute("role") ?? "").trim().toLowerCase().split(/\s+/);
+  return given in CONTEXTS ? given : role;
+}
+
+/** Whether `display: none` hides an option; options of a closed drop-down have no boxes of their own. */
+function isOptionLeftOut(element) {
+  return element.localName === "option" && getComputedStyle(element).display === "none";
+}
+
+/** A text that a pattern, too, sees with its whitespace folded. */
+function foldedText(text) {
+  const { plain } = plainMatchText(text);
+  return { full: plain, plain };
+}
+
+function hasChainStates(element, role, wanted = {}) {
   const names = Object.keys(wanted);
   if (names.length === 0) return true;
-  const states = statesOf(element);
+  const states = statesOf(element, role);
   return names.every((name) => {
-    const is = name === "disabled" ? isDisabled(element) : (states[name] ?? false);
+    // An element without `aria-expanded` is neither expanded nor collapsed.
+    const is = name === "disabled" ? isDisabled(element) : name === "expanded" ? states.expanded : (states[name] ?? false);
     return String(is) === String(wanted[name]);
   });
 }
@@ -96,10 +137,10 @@ function findByChainLabel({ label, exact }, scope, roots) {
     }
   }
   found.delete(scope);
-  return [...found].sort(comparePageOrder);
+  return [...found].sort(compareLightFirst);
 }
 
-function findByAttribute({ attribute, value, exact }, roots) {
+function findByAttribute({ attribute, value, exact }, scope, roots) {
   const fits = attributeMatcher(value, exact === true);
   const selector = `[${CSS.escape(attribute)}]`;
   return roots.flatMap((root) => [...root.querySelectorAll(selector)]).filter((element) => fits(element.getAttribute(attribute)));
@@ -115,17 +156,24 @@ function regexTest({ re, flags }) {
   return (text) => pattern.test(text);
 }
 
-/** A short picture of an element's tag, for the list of matches in an error. */
+const FLAG_ATTRIBUTES = new Set(["checked", "selected", "disabled", "readonly", "multiple"]);
+
+/** A short picture of an element on one line, as Playwright writes it in logs. */
 function previewOf(element) {
-  const attributes = Array.from(element.attributes, ({ name, value }) => (value === "" ? name : `${name}="${shorten(name === "value" && isSecret(element) ? MASK : value, 40)}"`));
+  const shown = ({ name, value }) => (value === "" && FLAG_ATTRIBUTES.has(name) ? ` ${name}` : ` ${name}="${name === "value" && isSecret(element) ? MASK : value}"`);
+  const attributes = shorten(Array.from(element.attributes).filter(({ name }) => name !== "style").map(shown).sort((one, other) => one.length - other.length).join(""), 500);
   const tag = element.localName;
-  const text = shorten(foldText(element.textContent), 50);
-  return `<${[tag, ...attributes].join(" ").slice(0, 200)}>${text === "" && element.childElementCount > 0 ? "…" : text}</${tag}>`;
+  const oneLine = (text) => text.replace(/\n/g, "↵").replace(/\t/g, "⇆");
+  if (VOID_TAGS.has(tag)) return oneLine(`<${tag}${attributes}/>`);
+  const children = element.childNodes;
+  const isText = children.length <= 5 && Array.from(children).every((child) => child.nodeType === Node.TEXT_NODE);
+  const text = isText ? (element.textContent ?? "") : children.length > 0 ? "…" : "";
+  return oneLine(`<${tag}${attributes}>${shorten(text, 50)}</${tag}>`);
 }
 
 /** Fails because a chain has several matches, where one is needed. */
 function failStrict(found) {
-  const lines = found.slice(0, MAX_LISTED).map((element, at) => `    ${at + 1}) ${previewOf(element)}`);
+  const lines = found.slice(0, MAX_LISTED).map((element, at) => `    ${at + 1}) ${previewOf(element)} aka ${locatorOf(element)}`);
   fail("AMBIGUOUS", `strict mode violation: the locator resolved to ${found.length} elements:\n${lines.join("\n")}`,
     "Make the locator more specific, or use first(), last() or nth().", { strict: true, count: found.length });
 }

@@ -47,17 +47,55 @@ function textMatcher(wanted, exact) {
   return exact ? ({ plain }) => plain === text : ({ plain }) => plain.toLowerCase().includes(lower);
 }
 
-/** The smallest elements whose text matches. */
-function findByMatchText({ text, exact }, scope, roots) {
+/** The smallest elements whose text matches; the scope itself counts. */
+function findByMatchText({ text, exact, runs }, scope, roots) {
+  if (runs === true) return findByTextRuns(text, scope, roots);
   const fits = textMatcher(text, exact === true);
-  const found = [];
+  const found = scope.nodeType === Node.ELEMENT_NODE && isSmallestMatch(scope, fits) ? [scope] : [];
   for (const element of chainCandidates(scope, roots)) if (isSmallestMatch(element, fits)) found.push(element);
   return found;
+}
+
+/** Elements with a run of own text that equals the text, as `text="..."` in Playwright. */
+function findByTextRuns(wanted, scope, roots) {
+  const text = plainMatchText(wanted).plain;
+  const fits = (element) => {
+    if (UNMATCHED_TAGS.has(element.localName) || element.closest("head") !== null) return false;
+    const runs = textRuns(element);
+    return (text === "" && runs.length === 0) || runs.some((run) => plainMatchText(run).plain === text);
+  };
+  const found = scope.nodeType === Node.ELEMENT_NODE && fits(scope) ? [scope] : [];
+  for (const element of chainCandidates(scope, roots)) if (fits(element)) found.push(element);
+  return found;
+}
+
+/** The texts between the child elements. */
+function textRuns(element) {
+  if (element.localName === "input" && element.matches(BUTTON_INPUTS)) return [element.value];
+  const runs = [];
+  let run = "";
+  const close = () => {
+    if (run !== "") runs.push(run);
+    run = "";
+  };
+  const read = (nodes) => {
+    for (const child of nodes) {
+      if (child.nodeType === Node.TEXT_NODE) run += child.data;
+      else if (child.nodeType === Node.ELEMENT_NODE) close();
+    }
+    close();
+  };
+  read(element.childNodes);
+  const shadow = shadowRootOf(element);
+  if (shadow !== null) read(shadow.childNodes);
+  return runs;
 }
 
 function isSmallestMatch(element, fits) {
   if (UNMATCHED_TAGS.has(element.localName) || element.closest("head") !== null || !fits(matchText(element))) return false;
   for (const child of element.children) if (!UNMATCHED_TAGS.has(child.localName) && fits(matchText(child))) return false;
   const shadow = shadowRootOf(element);
-  return shadow === null || !fits(plainMatchText(joinedText(shadow, textsOfPass())));
+  if (shadow === null) return true;
+  for (const child of shadow.children) if (!UNMATCHED_TAGS.has(child.localName) && fits(matchText(child))) return false;
+  return true;
 }

@@ -2,35 +2,51 @@
 
 const QUERY_FACTS = {
   text_content: (element) => element.textContent ?? "",
-  inner_text: (element) => element.innerText ?? element.textContent ?? "",
+  inner_text: (element) => (element.namespaceURI === "http://www.w3.org/1999/xhtml" ? element.innerText : fail("BAD_ARGS", "Node is not an HTMLElement")),
   inner_html: (element) => htmlInside(element),
   input_value: (element) => inputValueOf(element),
   attribute: (element, name) => (isSecretData(element, name, false) ? MASK : element.getAttribute(name)),
   visible: (element) => isShown(element),
   hidden: (element) => !isShown(element),
-  enabled: (element) => !isDisabled(element),
-  disabled: (element) => isDisabled(element),
+  enabled: (element) => !isDisabledControl(element),
+  disabled: (element) => isDisabledControl(element),
   editable: (element) => isEditableField(element),
-  checked: (element) => checkedState(checkableFor(element)) === true,
+  checked: (element) => isCheckedNow(element),
   role: (element) => roleOf(element) || null,
   name: (element) => nameOf(element),
   tag: (element) => element.localName,
   html: (element) => previewOf(element),
-  box: (element) => (isShown(element) ? outwardBox(outerBox(element), element.ownerDocument) : null),
+  box: (element) => (element.getClientRects().length > 0 ? outwardBox(outerBox(element), element.ownerDocument) : null),
 };
+
+/** The control that a state is read from: the nearest button or checkbox, or the control of the label around. */
+function retargeted(element) {
+  if (element.matches("input, textarea, select") || element.isContentEditable) return element;
+  const around = element.matches("a") ? element : (element.closest("button, [role=button], [role=checkbox], [role=radio]") ?? element);
+  if (around.matches("a, button, [role=link], [role=button], [role=checkbox], [role=radio]")) return around;
+  return around.closest("label")?.control ?? around;
+}
+
+function isDisabledControl(element) {
+  // Chrome does not report a disabled group as disabled; Playwright does.
+  return isDisabled(retargeted(element)) || (element.localName === "optgroup" && element.disabled);
+}
 
 /** The value of a field, following a label to its control. */
 function inputValueOf(element) {
-  const field = element.matches("input, textarea, select") ? element : (element.closest("label")?.control ?? element);
+  const field = retargeted(element);
   if (!field.matches("input, textarea, select")) fail("BAD_ARGS", "Node is not an <input>, <textarea> or <select> element", "Use textContent() for other elements.");
   return isSecret(field) && field.value !== "" ? MASK : field.value;
 }
 
-function isEditableField(element) {
-  if (!element.matches("input, textarea, select") && !isEditor(element) && !element.hasAttribute("aria-readonly")) {
-    fail("BAD_ARGS", "Element is not an <input>, <textarea>, <select> or [contenteditable] and does not have a role allowing [aria-readonly]", "Use isEnabled().");
+const READONLY_ROLES = new Set(["checkbox", "combobox", "grid", "gridcell", "listbox", "radiogroup", "slider", "spinbutton", "textbox", "columnheader", "rowheader", "searchbox", "switch", "treegrid"]);
+
+function isEditableField(given) {
+  const element = retargeted(given);
+  if (!element.matches("input, textarea, select") && !isEditor(element) && !READONLY_ROLES.has(roleOf(element))) {
+    fail("BAD_ARGS", "Element is not an <input>, <textarea>, <select> or [contenteditable] and does not have a role allowing [aria-readonly]");
   }
-  return !isDisabled(element) && !isReadOnly(element);
+  return !isDisabled(element) && !isReadOnly(element) && (element.matches("input, textarea, select") || element.getAttribute("aria-readonly") !== "true");
 }
 
 function htmlInside(element) {
@@ -40,10 +56,10 @@ function htmlInside(element) {
 }
 
 function factsOf(element, facts, name, withKey) {
-  const told = {};
-  for (const fact of facts) told[fact] = QUERY_FACTS[fact](element, name);
-  if (withKey) told.key = keyOf(element);
-  return told;
+  const found = {};
+  for (const fact of facts) found[fact] = QUERY_FACTS[fact](element, name);
+  if (withKey) found.key = keyOf(element);
+  return found;
 }
 
 /**
@@ -74,3 +90,14 @@ agent.query = async ({ spec, facts = [], name, all = false, wait = true, strict 
     changes.stop();
   }
 };
+
+/** What the engine calls an element that a script's function returned. */
+agent.nameElement = ({ element }) => {
+  // A text node or a document acts as the element around it.
+  const named = element.nodeType === Node.ELEMENT_NODE ? element : (element.parentElement ?? document.documentElement);
+  const html = element.nodeType === Node.TEXT_NODE ? `#text=${shorten(element.data, 50).replace(/\n/g, "↵")}` : element.nodeType === Node.DOCUMENT_NODE ? "#document" : previewOf(named);
+  return { document: documentName, key: keyOf(named), html };
+};
+
+/** The element with a key, attached or not; null when nothing holds it any more. */
+agent.keptElement = (key) => elementsByKey.get(key)?.deref() ?? null;

@@ -17,7 +17,7 @@ const CHECKABLE_ROLES = new Set(["checkbox", "radio", "switch", "menuitemcheckbo
 const MAX_SELECTION_WAIT = 30;
 
 function isCheckable(element) {
-  return (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) || CHECKABLE_ROLES.has(roleOf(element));
+  return (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) || CHECKABLE_ROLES.has(roleOf(element)) || (element.hasAttribute("aria-checked") && (roleOf(element) === "option" || roleOf(element) === "treeitem"));
 }
 
 /** Whether a checkbox, radio button or switch is checked: true, false or "mixed". */
@@ -83,6 +83,7 @@ function checkableFor(element) {
   if (isCheckable(control)) return control;
   const label = element.closest("label");
   if (label?.control && isCheckable(label.control)) return label.control;
+  if (CHECKED_ROLES.has(chainRoleOf(element))) return element;
   return fail("BAD_ARGS", `${phrase(element)} is not a checkbox, radio button or switch.`, remedy("Use {}.", { action: "click" }), { element: describeElement(element) });
 }
 
@@ -125,11 +126,24 @@ function finishPurpose(element, request, purpose) {
     case "check":
       return checkedStep(element, request.want);
     case "focus":
-      return focusOn(element) ? {} : { unmet: focusFailure(element) };
+      if (request.reset === true) resetCaret(element);
+      return focusOn(element) || request.spec.chain !== undefined ? {} : { unmet: focusFailure(element) };
     case "upload":
       return { upload: fileInputState(element) };
     default:
       return {};
+  }
+}
+
+/** Focuses a field that does not have the focus, with the caret at its start. */
+function resetCaret(element) {
+  if (element.getRootNode().activeElement === element && element.ownerDocument.hasFocus()) return;
+  focusOn(element);
+  if (element.localName !== "input" && element.localName !== "textarea") return;
+  try {
+    element.setSelectionRange(0, 0);
+  } catch {
+    // Some types of fields have no selection.
   }
 }
 
@@ -242,7 +256,8 @@ function ensureFillable(element) {
     : element.localName === "input" && element.type === "file" ? "upload"
     : null;
   const way = action === null ? "Target an input, a textarea or an editable element." : remedy("Use {}.", { action });
-  fail("BAD_ARGS", `${phrase(element)} cannot be filled.`, way, { element: describeElement(element) });
+  const input = element.localName === "input" ? { input: element.type } : {};
+  fail("BAD_ARGS", `${phrase(element)} cannot be filled.`, way, { element: describeElement(element), ...input });
 }
 
 /** Sets the value of a widget input and fires its events. Fails when the input rejects the value. */
@@ -289,7 +304,7 @@ function isExpectedValue(element, value, expected) {
 function checkedStep(element, want) {
   if (want === undefined) return {};
   if (checkedState(element) === want) return { done: true };
-  if (want === false && roleOf(element) === "radio") {
+  if (want === false && element.localName === "input" && element.type === "radio") {
     fail("BAD_ARGS", `${phrase(element)} is a radio button and cannot be unchecked.`, "Check another radio button of its group.", { element: describeElement(element) });
   }
   return { done: false };

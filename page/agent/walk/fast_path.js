@@ -47,7 +47,7 @@ function treeFactsOf(element) {
   factsParent = holder;
   currentFacts = null;
   // Other parents may not render all their children.
-  if (holder === null || holder.nodeType !== Node.ELEMENT_NODE || holder.shadowRoot !== null) return null;
+  if (holder === null || holder.nodeType !== Node.ELEMENT_NODE || shadowRootOf(holder) !== null) return null;
   if (PARTIAL_PARENT_TAGS.has(holder.localName)) return null;
   const root = element.getRootNode();
   factsByTree ??= new Map();
@@ -63,7 +63,7 @@ function treeFactsOf(element) {
 function simpleTextOf(element, role) {
   const only = element.firstChild;
   if (only === null || only.nodeType !== Node.TEXT_NODE || only.nextSibling !== null) return null;
-  if (element.namespaceURI !== HTML_NAMESPACE || element.shadowRoot !== null || element.assignedSlot !== null) return null;
+  if (element.namespaceURI !== HTML_NAMESPACE || shadowRootOf(element) !== null || element.assignedSlot !== null) return null;
   if (!hasNeutralAttributes(element) || (role === "link" && !element.hasAttribute("href"))) return null;
   const tree = treeFactsOf(element);
   if (tree === null || tree.isAnyDisabled || tree.focused === element || tree.generating.mayApply(element)) return null;

@@ -30,7 +30,8 @@ function hidesNothing(element, style, display) {
   if (style.opacity !== "1" || style.clipPath !== "none" || style.filter !== "none") return false;
   if (isInlineText(element, display)) return true;
   if (style.clip !== "auto") return false;
-  if (style.overflow === "visible") return true;
+  // Firefox reports no overflow for frames, which always clip.
+  if (style.overflow === "visible" && !isFrameElement(element)) return true;
   return element.offsetWidth > 1 && element.offsetHeight > 1;
 }
 

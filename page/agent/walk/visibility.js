@@ -100,7 +100,7 @@ function summaryOf(details) {
 function isLeftOut(element) {
   const parent = element.parentNode;
   if (parent === null || parent.nodeType !== Node.ELEMENT_NODE) return false;
-  if (parent.shadowRoot !== null && element.assignedSlot === null) return true;
+  if (shadowRootOf(parent) !== null && element.assignedSlot === null) return true;
   switch (parent.localName) {
     case "details":
       return !parent.open && isHtml(parent) && summaryOf(parent) !== element;
@@ -272,8 +272,8 @@ function clippingOf(element, style, position, isChanged) {
   if (path !== "none" && /^(inset\((50|[6-9]\d|100)%|circle\(0|polygon\(0(px)? 0(px)?(, 0(px)? 0(px)?)*\))/.test(path)) {
     return "screen-reader-only";
   }
-  // When one axis clips, the other clips or scrolls.
-  const isCut = style.overflowY !== "visible";
+  // When one axis clips, the other clips or scrolls. Firefox reports no overflow for frames, which always clip.
+  const isCut = style.overflowY !== "visible" || isFrameElement(element);
   if (!isCut && !isChanged) return "";
   const box = element.getBoundingClientRect();
   if (box.width > 1 && box.height > 1) return "";

@@ -11,6 +11,8 @@ const HARD_BUDGET = 1048576;
 /** Most elements visited, brief and full. */
 const VISITED_BRIEF = 15000;
 const VISITED_FULL = 400000;
+/** Most elements of a walk that may have a closed shadow root. */
+const POSSIBLE_HOSTS = 16;
 /** Cost of a node beside its name. */
 const NODE_COST = 14;
 /** Number of distance levels; each but the first is half a screen. */
@@ -39,6 +41,7 @@ class Walk {
     this.spent = 0;
     this.behind = false;
     this.dialogs = new Map();
+    this.hosts = [];
     this.start = null;
     this.shownOwners = new Map();
     this.wanted = null;
@@ -255,6 +258,7 @@ class Walk {
     piece.isSmall = piece.parent?.isSmall === true || isSmall(boxOf(piece), piece.view);
     // When everything is visited, the order does not matter.
     const measured = !piece.isSmall && !this.full;
+    if (this.hosts.length < POSSIBLE_HOSTS && isPossibleHost(element)) this.hosts.push(element);
     const count = shadowRootOf(element)?.childElementCount ?? element.childElementCount;
     if ((count <= WHOLE_CHILDREN && !(piece.isRoot && this.from !== null)) || this.full) {
       const wanted = count > WHOLE_CHILDREN ? this.wanted : null;
@@ -400,7 +404,7 @@ function rootOf(document, walk) {
 }
 
 function isEmptyElement(element) {
-  return element.firstChild === null && rendersOwnChildren(element);
+  return element.firstChild === null && rendersOwnChildren(element) && !isUnaskedHost(element);
 }
 
 /** Whether an element renders its own children only. */
@@ -459,7 +463,7 @@ agent.snapshot = (options = {}) => {
     const left = { spent: walk.queues.some((queue) => queue?.length > 0), behind: walk.behind };
     return JSON.stringify({
       document: agent.document, url: location.href, title: lineOf(document.title, 200), scroll: scrollOf(document),
-      nodes: entriesOf(nodes), left,
+      nodes: entriesOf(nodes), left, ...(walk.hosts.length > 0 && { hosts: walk.hosts.map(keyOf) }),
     });
   });
 };

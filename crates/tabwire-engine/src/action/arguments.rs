@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 
 use crate::input::element::TargetArguments;
 use crate::input::mouse::{Modifier, modifier_bits};
@@ -62,7 +62,7 @@ impl OptionalTarget {
             (Some(target), nth) => Ok(Some(TargetArguments { target: target.clone(), nth })),
             (None, None) => Ok(None),
             (None, Some(_)) => Err(Failure::new(ErrorCode::BadArgs, "`nth` needs a target.")
-                .with_remedy("Give a target, or leave `nth` out.")),
+                .with_remedy(Remedy::new("Give a target, or leave {} out.", [Step::argument("nth")]))),
         }
     }
 }

@@ -7,13 +7,16 @@ use tabwire_cdp::Deadline;
 use tokio::time::Instant;
 
 use crate::browser::Browser;
+use crate::cdp::RawCdp;
 use crate::files::Files;
-use crate::limits::FIND_TIMEOUT;
 use crate::media::screencast::VideoEncoder;
 use crate::page::Page;
 use crate::secrets::login::LoginStore;
 use crate::secrets::output::OutputRedactor;
 use crate::url::check_readable;
+
+/// How long an action that reads searches for its element, if the caller gives no timeout.
+const FIND_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// What an action gets in addition to its parameters.
 #[derive(Clone, Debug)]
@@ -22,6 +25,9 @@ pub struct Context {
     pub browser: Arc<Browser>,
     /// The tab; none means the current one.
     pub tab: Option<TabId>,
+    /// The tabs of the client, the newest last, when several clients with tabs of their own share the session. Then the
+    /// session's current tab stays as it is. None means that the client uses the session's current tab.
+    pub client_tabs: Option<Vec<TabId>>,
     /// When the action times out.
     pub deadline: Deadline,
     /// Whether the result includes the changes in the page's snapshot.
@@ -43,6 +49,8 @@ pub struct Context {
     pub logins: Option<Arc<dyn LoginStore>>,
     /// Removes secrets from every result.
     pub redactor: Arc<OutputRedactor>,
+    /// Sends CDP commands of the caller.
+    pub raw_cdp: Arc<dyn RawCdp>,
     /// Notices for the client.
     pub notices: Notices,
     /// Reads and writes files.
@@ -50,6 +58,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// Whether the action changes the session's current tab when it opens or selects one.
+    pub(crate) fn selects(&self) -> bool {
+        self.client_tabs.is_none()
+    }
+
     /// The same with the deadline moved by the time since `began`.
     pub(crate) fn with_time_since(&self, began: Instant) -> Self {
         Self { deadline: Deadline::at(self.deadline.instant() + began.elapsed()), ..self.clone() }

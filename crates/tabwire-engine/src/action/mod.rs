@@ -5,6 +5,7 @@
 pub(crate) mod arguments;
 pub(crate) mod catalogue;
 pub(crate) mod context;
+pub(crate) mod output;
 mod parameter;
 pub(crate) mod registry;
 pub(crate) mod result;
@@ -13,6 +14,7 @@ mod session;
 pub(crate) mod suggestion;
 mod table;
 mod tool;
+pub(crate) mod typescript;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -178,15 +178,15 @@ impl Changes {
             lines.push(format!("title: {}", crate::snapshot::title(title).quoted()));
         }
         if self.still_loading {
-            lines.push("still loading: wait with `tabwire wait-for --load`".to_owned());
+            lines.push("still loading: `wait_for` with `load` waits for the end".to_owned());
         }
         lines.extend(self.new_tabs.iter().map(|tab| self.new_tab_line(*tab)));
         if let Some(dialog) = &self.dialog {
-            lines.push(format!("dialog: {} (use `tabwire dialog`)", dialog.phrase()));
+            lines.push(format!("dialog: {} (respond with `dialog`)", dialog.phrase()));
         }
         lines.extend(self.downloads.iter().map(|download| format!("download: {}", download.line())));
         if let Some(mode) = &self.file_chooser {
-            lines.push(format!("file chooser: {mode} (give files with `tabwire upload`)"));
+            lines.push(format!("file chooser: {mode} (give files with `upload`)"));
         }
         let message = |text: &String| format!("message: {}", PageText::cut(text, ECHO_CHARACTERS).quoted());
         lines.extend(self.messages.iter().map(message));

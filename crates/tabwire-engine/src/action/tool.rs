@@ -19,7 +19,7 @@ pub enum ToolGroup {
     /// Uploads, downloads and PDF.
     Files,
     /// Console, captures, recordings and traces.
-    Evidence,
+    Debug,
     /// Coordinates instead of elements.
     Vision,
     /// Leases of tabs.
@@ -36,7 +36,7 @@ impl ToolGroup {
         Self::State,
         Self::Emulate,
         Self::Files,
-        Self::Evidence,
+        Self::Debug,
         Self::Vision,
         Self::Sharing,
         Self::Execute,
@@ -52,7 +52,7 @@ impl ToolGroup {
             Self::State => "state",
             Self::Emulate => "emulate",
             Self::Files => "files",
-            Self::Evidence => "evidence",
+            Self::Debug => "debug",
             Self::Vision => "vision",
             Self::Sharing => "sharing",
             Self::Execute => "execute",

@@ -65,7 +65,7 @@ impl Action for Capture {
         Example::new("tabwire capture on --directory captures", "Capture every action from now on."),
         Example::new("tabwire capture off", "Stop capturing."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Debug);
     type Output = CaptureState;
 
     fn needs(&self) -> Needs {

@@ -1,9 +1,11 @@
 //! `click`: presses and releases a mouse button on an element.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tabwire_api::{ErrorCode, Failure, TabId};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, TabId};
 use tabwire_cdp::{Feed, TargetInfo};
 use tabwire_policy::{Capability, Needs};
 
@@ -14,9 +16,11 @@ use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::element::{Element, TargetArguments};
 use crate::input::keyboard::PRIMARY;
 use crate::input::mouse::{Click as Clicking, MouseButton, modifier_bits};
-use crate::limits::NEW_TAB_TIMEOUT;
 use crate::page::Page;
 use crate::settle::InputAction;
+
+/// How long a click on a link may take to open a new tab.
+const NEW_TAB_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Click an element.
 ///
@@ -117,8 +121,10 @@ async fn await_tab(
         page.unless_blocked(async { Ok(tokio::time::timeout_at(until, ours).await.ok().flatten()) }).await?;
     let Some(info) = found else {
         let message = format!("A click on {} with `new_tab` opened no tab.", element.description());
-        return Err(Failure::new(ErrorCode::NotActionable, message)
-            .with_remedy("Only links open in new tabs. Click it without `new_tab`."));
+        return Err(Failure::new(ErrorCode::NotActionable, message).with_remedy(Remedy::new(
+            "Only links open in new tabs. Click it without {}.",
+            [Step::argument("new_tab")],
+        )));
     };
     // Attach at once, to see the tab's first requests and console lines. A tab that is lost fails the action that uses
     // it.

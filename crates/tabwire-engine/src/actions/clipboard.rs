@@ -26,7 +26,7 @@ use crate::snapshot::enclose;
 pub(crate) struct Clipboard {
     /// What to do.
     #[arg(value_enum)]
-    what: What,
+    what: ClipboardOperation,
     /// The text to write.
     #[arg(allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub(crate) struct Clipboard {
 /// What to do with the clipboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum What {
+pub(crate) enum ClipboardOperation {
     /// Print its text.
     Read,
     /// Write a text to it.
@@ -53,7 +53,7 @@ pub(crate) enum What {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct ClipboardResult {
     /// What was done.
-    what: What,
+    what: ClipboardOperation,
     /// The clipboard's text, for `read`.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -88,13 +88,13 @@ impl Action for Clipboard {
             granted(context, &page, "clipboard-write", "writeClipboard", json!({"text": text})).await?;
         }
         match self.what {
-            What::Write => Ok(self.result(None, None, Changes::default())),
-            What::Read => {
+            ClipboardOperation::Write => Ok(self.result(None, None, Changes::default())),
+            ClipboardOperation::Read => {
                 let text = granted(context, &page, "clipboard-read", "readClipboard", json!({})).await?;
                 let text = text.as_str().unwrap_or_default().to_owned();
                 Ok(self.result(Some(text), None, Changes::default()))
             }
-            What::Paste => {
+            ClipboardOperation::Paste => {
                 let action = InputAction::on(context, &page);
                 let target = self.target.given()?;
                 let element = page.key_target(target.as_ref(), context.deadline).await?;
@@ -112,9 +112,9 @@ impl Clipboard {
     fn check(&self) -> Result<(), Failure> {
         let bad = |message: &str| Err(Failure::new(ErrorCode::BadArgs, message));
         match (self.what, &self.text) {
-            (What::Read, Some(_)) => bad("`read` takes no text."),
-            (What::Write, None) => bad("`write` needs a text."),
-            (What::Read | What::Write, _) if self.target.target.is_some() => {
+            (ClipboardOperation::Read, Some(_)) => bad("`read` takes no text."),
+            (ClipboardOperation::Write, None) => bad("`write` needs a text."),
+            (ClipboardOperation::Read | ClipboardOperation::Write, _) if self.target.target.is_some() => {
                 bad("Only `paste` takes a target.")
             }
             _ => self.target.given().map(|_| ()),
@@ -182,13 +182,15 @@ fn seen(text: &str) -> String {
 impl Render for ClipboardResult {
     fn render(&self) -> String {
         let first = match (self.what, &self.text, &self.element) {
-            (What::Read, Some(text), _) if text.is_empty() => "the clipboard has no text".to_owned(),
-            (What::Read, text, _) => {
+            (ClipboardOperation::Read, Some(text), _) if text.is_empty() => {
+                "the clipboard has no text".to_owned()
+            }
+            (ClipboardOperation::Read, text, _) => {
                 enclose("clipboard", &format!("{}\n", seen(text.as_deref().unwrap_or_default())))
             }
-            (What::Write, ..) => "wrote the clipboard".to_owned(),
-            (What::Paste, _, Some(element)) => format!("pasted into {element}"),
-            (What::Paste, ..) => "pasted into the page".to_owned(),
+            (ClipboardOperation::Write, ..) => "wrote the clipboard".to_owned(),
+            (ClipboardOperation::Paste, _, Some(element)) => format!("pasted into {element}"),
+            (ClipboardOperation::Paste, ..) => "pasted into the page".to_owned(),
         };
         let mut lines = vec![first.trim_end().to_owned()];
         lines.extend(self.changes.lines());
@@ -196,6 +198,7 @@ impl Render for ClipboardResult {
     }
 
     fn bare(&self) -> Option<BareValue> {
-        (self.what == What::Read).then(|| BareValue::whole(self.text.clone().unwrap_or_default()))
+        (self.what == ClipboardOperation::Read)
+            .then(|| BareValue::whole(self.text.clone().unwrap_or_default()))
     }
 }

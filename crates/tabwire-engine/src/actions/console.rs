@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::frames::policy::OmittedSites;
-use crate::limits::CONSOLE_REPORTED;
 use crate::page::console::{ConsoleEntry, Reader};
 use crate::snapshot::{LinkTarget, PageText, enclose};
+
+/// Default number of console lines in one result: the newest ones.
+const CONSOLE_REPORTED: usize = 100;
 
 /// Show new console lines of the page since the last call, uncaught errors included.
 ///
@@ -93,7 +95,7 @@ impl Action for Console {
         Example::new("tabwire console", "Print new lines of the page's console.").in_skill(),
         Example::new("tabwire console --all --level error", "Print all errors that are still kept."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Debug);
     type Output = ConsoleLines;
 
     fn needs(&self) -> Needs {
@@ -117,7 +119,7 @@ pub(crate) async fn read_console(
     let limit = extent.limit.unwrap_or(CONSOLE_REPORTED);
     if limit == 0 {
         return Err(Failure::new(ErrorCode::BadArgs, "`limit` must be at least 1.")
-            .with_remedy("Raise `limit` or leave it out."));
+            .with_remedy(Remedy::new("Raise {} or leave it out.", [Step::argument("limit")])));
     }
     let page = context.page().await?;
     let mut log = page.state().console();

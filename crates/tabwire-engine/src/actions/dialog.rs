@@ -1,5 +1,7 @@
 //! `dialog`: accepts, dismisses or shows the page's open dialog.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -9,7 +11,12 @@ use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::page::Page;
 use crate::page::dialog::Dialog as OpenDialog;
+use crate::settle::InputAction;
+
+/// How long the task of a page that opened a dialog is waited for.
+const LONGEST_TASK: Duration = Duration::from_millis(500);
 
 /// Accept, dismiss or show the page's open dialog.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -45,6 +52,12 @@ pub(crate) struct DialogResult {
     dialog: Option<OpenDialog>,
     /// What was done with it.
     answer: DialogAction,
+    /// The dialog that the page opened next. It is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<OpenDialog>,
+    /// The changes in the snapshot, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snapshot: Option<String>,
 }
 
 impl Action for Dialog {
@@ -64,9 +77,10 @@ impl Action for Dialog {
 
     async fn run(self, context: &Context) -> Result<DialogResult, Failure> {
         let page = context.tab_page().await?;
-        let dialog = page.state().dialog().borrow().clone();
+        let mut state = page.state().dialog();
+        let dialog = state.borrow_and_update().clone();
         if self.answer == DialogAction::Show {
-            return Ok(DialogResult { dialog, answer: self.answer });
+            return Ok(DialogResult { dialog, answer: self.answer, next: None, snapshot: None });
         }
         let Some(open) = dialog else {
             return Err(Failure::new(ErrorCode::NotActionable, "The page has no open dialog.")
@@ -86,10 +100,38 @@ impl Action for Dialog {
         }
         match page.begin("Page.handleJavaScriptDialog", &params, context.deadline).await {
             // F12: another client closed the dialog first, which is the requested state.
-            Ok(_) | Err(CdpError::Protocol { .. }) => page.state().dialog_closed(),
+            Ok(_) | Err(CdpError::Protocol { .. }) => page.state().dialog_handled(&state),
             Err(error) => return Err(error.into_failure()),
         }
-        Ok(DialogResult { dialog: Some(open), answer: self.answer })
+        let next = find_next(&page, context).await;
+        let snapshot = if next.is_none() { find_snapshot(context).await? } else { None };
+        Ok(DialogResult { dialog: Some(open), answer: self.answer, next, snapshot })
+    }
+}
+
+/// What changed on the page once the dialog is answered, if the client asked for it.
+async fn find_snapshot(context: &Context) -> Result<Option<String>, Failure> {
+    if !context.snapshot {
+        return Ok(None);
+    }
+    // No baseline is taken: the page could not be read while the dialog was open.
+    let context = &Context { snapshot: false, ..context.clone() };
+    let action = InputAction::start(context).await?;
+    let page = action.page().clone();
+    action.settle_page().await?;
+    page.delta_text(context.deadline).await.map(Some)
+}
+
+/// The dialog that the page opens in the same task as the one before.
+async fn find_next(page: &Page, context: &Context) -> Option<OpenDialog> {
+    let mut dialog = page.state().dialog();
+    let no_code = json!({"expression": "0"});
+    tokio::select! {
+        biased;
+        open = dialog.wait_for(Option::is_some) => open.ok().and_then(|open| open.clone()),
+        // Runs when the task has ended, and waits while a dialog is open.
+        _ = page.begin("Runtime.evaluate", &no_code, context.deadline) => None,
+        () = tokio::time::sleep(LONGEST_TASK) => None,
     }
 }
 
@@ -97,10 +139,17 @@ impl Render for DialogResult {
     fn render(&self) -> String {
         let Some(dialog) = &self.dialog else { return "no dialog is open".to_owned() };
         let what = dialog.phrase();
-        match self.answer {
+        let mut text = match self.answer {
             DialogAction::Accept => format!("accepted {what}"),
             DialogAction::Dismiss => format!("dismissed {what}"),
             DialogAction::Show => format!("open: {what}"),
+        };
+        if let Some(next) = &self.next {
+            text.push_str(&format!("\ndialog: {} (respond with `dialog`)", next.phrase()));
         }
+        if let Some(snapshot) = &self.snapshot {
+            text.push_str(&format!("\n{snapshot}"));
+        }
+        text
     }
 }

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, count};
 use tabwire_image::limits::LONGEST_SIDE;
 use tabwire_image::{Difference, Encoding, Image, ImageError, Region};
 use tabwire_policy::{Capability, Needs, Scope};
 
 use super::screenshot::{capture_png, pixels};
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
-use crate::files::FileKind;
+use crate::files::{FileKind, Files};
 use crate::input::element::Rectangle;
 use crate::page::Page;
 use crate::read::PartArguments;
@@ -27,7 +28,7 @@ use crate::snapshot::{Baseline, Comparison, Extent, SnapshotRequest, enclose, ha
 pub(crate) struct Diff {
     /// What to compare.
     #[arg(value_enum)]
-    what: What,
+    what: DiffKind,
     /// The file to compare with; the last snapshot by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_read"))]
@@ -50,17 +51,15 @@ pub(crate) struct Diff {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
     target: Option<String>,
-    /// The file for the image of the differences; a new one in Tabwire's data directory by default.
-    #[arg(long, short, value_name = "PATH")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_written"))]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
 }
 
 /// What to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum What {
+pub(crate) enum DiffKind {
     /// The page's snapshot.
     Snapshot,
     /// A screenshot of the page.
@@ -123,12 +122,12 @@ impl Action for Diff {
         Example::new("tabwire diff snapshot before.txt", "Compare with the baseline."),
         Example::new("tabwire diff screenshot before.png -o difference.png", "Compare screenshots."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Debug).hiding(&["force"]).with_timeout();
     type Output = DiffResult;
 
     fn needs(&self) -> Needs {
-        let writes = self.save.is_some() || self.output.is_some() || self.what == What::Screenshot;
-        Needs::page(Capability::Read).showing_every_frame(self.what == What::Screenshot).and_if(
+        let writes = self.save.is_some() || self.output.is_some() || self.what == DiffKind::Screenshot;
+        Needs::page(Capability::Read).showing_every_frame(self.what == DiffKind::Screenshot).and_if(
             writes,
             Capability::Download,
             Scope::Page,
@@ -139,13 +138,15 @@ impl Action for Diff {
         let tolerance = self.check()?;
         let page = context.page().await?;
         match (self.what, &self.baseline) {
-            (What::Snapshot, None) => match &self.save {
-                Some(path) => save(context, &page, path).await,
+            (DiffKind::Snapshot, None) => match &self.save {
+                Some(path) => save(context, &*self.output.files(context), &page, path).await,
                 None => compare_last(context, &page).await,
             },
-            (What::Snapshot, Some(path)) => compare_baseline(context, &page, path).await,
-            (What::Screenshot, Some(path)) => self.compare_screenshots(context, &page, path, tolerance).await,
-            (What::Screenshot, None) => Err(no_baseline()),
+            (DiffKind::Snapshot, Some(path)) => compare_baseline(context, &page, path).await,
+            (DiffKind::Screenshot, Some(path)) => {
+                self.compare_screenshots(context, &page, path, tolerance).await
+            }
+            (DiffKind::Screenshot, None) => Err(no_baseline()),
         }
     }
 }
@@ -165,16 +166,16 @@ impl Diff {
         let for_screenshots =
             self.threshold.is_some() || self.full_page || self.target.is_some() || self.output.is_some();
         match self.what {
-            What::Snapshot if for_screenshots => {
+            DiffKind::Snapshot if for_screenshots => {
                 return bad("`threshold`, `full_page`, `target` and `output` are only for `screenshot`.");
             }
-            What::Snapshot if self.save.is_some() && self.baseline.is_some() => {
+            DiffKind::Snapshot if self.save.is_some() && self.baseline.is_some() => {
                 return bad("`baseline` and `save` exclude each other.");
             }
-            What::Screenshot if self.save.is_some() => {
+            DiffKind::Screenshot if self.save.is_some() => {
                 return bad("`save` is only for snapshots; `screenshot` writes an image file.");
             }
-            What::Screenshot if self.baseline.is_none() => return Err(no_baseline()),
+            DiffKind::Screenshot if self.baseline.is_none() => return Err(no_baseline()),
             _ => {}
         }
         match self.threshold.unwrap_or(0.1) {
@@ -191,9 +192,7 @@ impl Diff {
         tolerance: u8,
     ) -> Result<DiffResult, Failure> {
         let before = context.files.read(path)?;
-        if let Some(output) = &self.output {
-            context.files.check_output(output)?;
-        }
+        self.output.check(context)?;
         let part = PartArguments { target: self.target.clone(), nth: None };
         let (png, seen) = capture_png(context, page, part, self.full_page).await?;
         let work = move || compare(&before, &png, seen, tolerance);
@@ -207,9 +206,9 @@ impl Diff {
             ))
         })?;
         let image = match found.file {
-            Some(file) => Some(context.files.write(
+            Some(file) => Some(self.output.files(context).write(
                 FileKind::Screenshot,
-                self.output.as_deref(),
+                self.output.path(),
                 "difference.png",
                 &file,
             )?),
@@ -228,7 +227,7 @@ impl Diff {
     }
 }
 
-struct Found {
+struct PixelComparison {
     difference: Difference,
     before: (u32, u32),
     now: (u32, u32),
@@ -237,7 +236,7 @@ struct Found {
 }
 
 /// Compares in the baseline's scale: device pixels, or scaled down as screenshots are by default.
-fn compare(before: &[u8], now: &[u8], seen: Rectangle, tolerance: u8) -> Result<Found, ImageError> {
+fn compare(before: &[u8], now: &[u8], seen: Rectangle, tolerance: u8) -> Result<PixelComparison, ImageError> {
     let (before, mut now) = (Image::from_png(before)?, Image::from_png(now)?);
     let size = |image: &Image| (image.width(), image.height());
     if size(&before) != size(&now) {
@@ -247,7 +246,7 @@ fn compare(before: &[u8], now: &[u8], seen: Rectangle, tolerance: u8) -> Result<
     }
     let difference = before.compare(&now, tolerance);
     let file = if difference.changed > 0 { Some(difference.image.encode(Encoding::Png)?) } else { None };
-    Ok(Found { before: size(&before), now: size(&now), difference, file })
+    Ok(PixelComparison { before: size(&before), now: size(&now), difference, file })
 }
 
 /// A ratio, rounded to six digits.
@@ -262,11 +261,11 @@ async fn present(context: &Context, page: &Page) -> Result<Baseline, Failure> {
     Ok(Baseline::of(&snapshot))
 }
 
-async fn save(context: &Context, page: &Page, path: &Path) -> Result<DiffResult, Failure> {
-    context.files.check_output(path)?;
+async fn save(context: &Context, files: &dyn Files, page: &Page, path: &Path) -> Result<DiffResult, Failure> {
+    files.check_output(path)?;
     let now = present(context, page).await?;
     let text = now.to_text();
-    let path = context.files.write(FileKind::Capture, Some(path), "baseline.txt", text.as_bytes())?;
+    let path = files.write(FileKind::Capture, Some(path), "baseline.txt", text.as_bytes())?;
     Ok(DiffResult::Saved { path, lines: now.length() })
 }
 
@@ -309,7 +308,7 @@ async fn compare_last(context: &Context, page: &Page) -> Result<DiffResult, Fail
 impl Render for DiffResult {
     fn render(&self) -> String {
         match self {
-            Self::Saved { path, lines } => format!("{}\n{lines} lines", path.display()),
+            Self::Saved { path, lines } => format!("{}\n{}", path.display(), count(*lines, "line")),
             Self::Snapshot(SnapshotDifference { same: true, .. }) => "nothing is different".to_owned(),
             Self::Snapshot(SnapshotDifference { changes: None, .. }) => {
                 "nearly everything is different; use `snapshot`".to_owned()

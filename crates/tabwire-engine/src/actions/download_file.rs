@@ -1,7 +1,6 @@
 //! `download_file`: downloads a file by its URL or by clicking an element, and returns when it is complete.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,18 +10,23 @@ use tabwire_cdp::Deadline;
 use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::actions::click::click_element;
-use crate::download::log::{Download, DownloadState};
+use crate::download::log::{Download, DownloadState, safe_url};
 use crate::download::manager::size_reason;
+use crate::download::mime_type::{mime_type_in, mime_type_of_data};
 use crate::download::tab::{DownloadTab, not_downloaded};
 use crate::download::wait::{StartedDownloads, await_end};
 use crate::input::element::TargetArguments;
 use crate::input::mouse::Click;
-use crate::limits::{DOWNLOAD_BEGINS, DOWNLOAD_BYTES};
+use crate::limits::DOWNLOAD_BYTES;
 use crate::page::Page;
 use crate::settle::InputAction;
+
+/// How long a click may take to start a download.
+const DOWNLOAD_BEGINS: Duration = Duration::from_secs(10);
 
 /// Download a file by its URL, or by clicking an element.
 ///
@@ -42,12 +46,9 @@ pub(crate) struct DownloadFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "url"))]
     url: Option<String>,
-    /// The file to write, which must not exist, or a directory, below a declared root; Tabwire's data directory by
-    /// default.
-    #[arg(long, value_name = "PATH")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_written"))]
-    path: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
     /// The maximum size; 256 MiB by default.
     #[arg(long, value_name = "BYTES")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,12 +91,13 @@ impl Action for DownloadFile {
         Example::new("tabwire download-file e8", "Click a link and save the file that it downloads.")
             .in_skill(),
         Example::new(
-            "tabwire download-file --url /report.pdf --path report.pdf",
+            "tabwire download-file --url /report.pdf -o report.pdf",
             "Fetch a URL with the page's cookies.",
         ),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
         .described("Download a file by its URL, or by clicking an element")
+        .hiding(&["force"])
         .with_timeout();
     type Output = DownloadResult;
 
@@ -110,9 +112,7 @@ impl Action for DownloadFile {
 
     async fn run(self, context: &Context) -> Result<DownloadResult, Failure> {
         let wanted = self.wanted()?;
-        if let Some(path) = &self.path {
-            context.files.check_output(path)?;
-        }
+        self.output.check(context)?;
         let page = context.page().await?;
         let downloads = context.browser.downloads();
         let _borrowed = downloads.borrow_downloads(&context.files);
@@ -128,8 +128,9 @@ impl Action for DownloadFile {
                 }
             }
         };
-        let Some(path) = self.path else { return Ok(DownloadResult { download }) };
-        let put = downloads.put(&download.guid, Arc::clone(&context.files), path).await?;
+        let files = self.output.files(context);
+        let Some(path) = self.output.output else { return Ok(DownloadResult { download }) };
+        let put = downloads.put(&download.guid, files, path).await?;
         Ok(DownloadResult { download: Download { path: Some(put.display().to_string()), ..download } })
     }
 }
@@ -168,6 +169,7 @@ impl DownloadFile {
         target: &TargetArguments,
     ) -> Result<Download, Failure> {
         let story = StartedDownloads::begin(&context.browser);
+        let logged = page.network().log().count();
         let action = InputAction::on(context, page);
         let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
         let point = element.info.point;
@@ -197,7 +199,9 @@ impl DownloadFile {
         let begun = begun.ok_or_else(|| {
             not_downloaded(&format!("the click on {} started no download", element.description()))
         })?;
-        self.finish(context, page, &begun.guid).await
+        let download = self.finish(context, page, &begun.guid).await?;
+        let mime_type = type_in_log(page, logged, &download.url);
+        Ok(with_type(context, download, mime_type))
     }
 
     /// Fetches a URL in a hidden tab.
@@ -205,16 +209,18 @@ impl DownloadFile {
         let story = StartedDownloads::begin(&context.browser);
         let jar = context.browser.context_of(page.target());
         let tab = page.unless_blocked(DownloadTab::open(&context.browser, jar.as_ref())).await?;
-        page.unless_blocked(tab.download(url, context.deadline)).await?;
+        let mime_type = page.unless_blocked(tab.download(url, context.deadline)).await?;
         let frame = FrameId::new(tab.target().as_str());
-        self.await_begun(context, page, &story, &frame).await
+        let download = self.await_begun(context, page, &story, &frame).await?;
+        Ok(with_type(context, download, mime_type))
     }
 
     /// Saves a `data:` or `blob:` URL, which only the page itself can read.
     async fn save(&self, context: &Context, page: &Page, url: &str) -> Result<Download, Failure> {
         let story = StartedDownloads::begin(&context.browser);
         let () = page.call("downloadUrl", &json!({"url": url}), context.deadline).await?;
-        self.await_begun(context, page, &story, page.main_frame()).await
+        let download = self.await_begun(context, page, &story, page.main_frame()).await?;
+        Ok(with_type(context, download, mime_type_of_data(url)))
     }
 
     async fn await_begun(
@@ -264,6 +270,22 @@ impl DownloadFile {
         }
         Ok(download)
     }
+}
+
+/// The MIME type of the last response of a URL in the page's log, after the given number of requests.
+fn type_in_log(page: &Page, after: u64, url: &str) -> Option<String> {
+    let log = page.network().log();
+    let found = log.since(after).filter(|entry| safe_url(&entry.url) == url).last();
+    found.and_then(|entry| mime_type_in(entry.content_type()))
+}
+
+/// The download with the MIME type that its response says, if it is known.
+fn with_type(context: &Context, mut download: Download, mime_type: Option<String>) -> Download {
+    if let Some(mime_type) = mime_type {
+        context.browser.downloads().log().set_mime_type(&download.guid, mime_type.clone());
+        download.mime_type = Some(mime_type);
+    }
+    download
 }
 
 fn bad_scheme(url: &str) -> Failure {

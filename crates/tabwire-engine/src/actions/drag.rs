@@ -12,6 +12,7 @@ use crate::action::result::Changes;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::input::drag::Drag as Dragging;
 use crate::input::element::{Element, Point, ResolvedTarget, TargetArguments};
+use crate::limits::DRAG_STEPS;
 use crate::page::Page;
 use crate::settle::InputAction;
 
@@ -41,6 +42,10 @@ pub(crate) struct Drag {
     #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position, allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     by: Option<(f64, f64)>,
+    /// Mouse moves between start and end; 10 by default.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    steps: Option<u8>,
     #[command(flatten)]
     #[serde(flatten)]
     pointing: PointingArguments,
@@ -74,7 +79,7 @@ impl Action for Drag {
         Example::new("tabwire drag e3 e9", "Drag one element onto another."),
         Example::new("tabwire drag e3 --by 120,0", "Drag a slider 120 pixels to the right."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input).hiding(&["steps"]);
     type Output = DragResult;
 
     fn needs(&self) -> Needs {
@@ -105,6 +110,7 @@ impl Action for Drag {
         let start = (&element.frame, element.info.point);
         let mut dragging =
             Dragging::begin(&page, &mut input, start, self.pointing.bits(), context.deadline).await?;
+        dragging = dragging.with_steps(self.steps.unwrap_or(DRAG_STEPS));
         let to = match self.end_of(context, &page, &element, resolved.as_ref()).await {
             Ok(DragEnd { point, on, mark }) => {
                 dropped_on = on;

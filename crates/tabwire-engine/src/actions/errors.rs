@@ -25,7 +25,7 @@ impl Action for Errors {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire errors", "Print the page's new uncaught errors.")];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Debug);
     type Output = ConsoleLines;
 
     fn needs(&self) -> Needs {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, TabId};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, TabId};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_policy::{Capability, Needs};
 
@@ -78,8 +78,12 @@ impl Action for Eval {
         let page = context.page().await?;
         let evaluated = match self.element {
             None if self.nth.is_some() => {
-                return Err(Failure::new(ErrorCode::BadArgs, "`nth` needs `element`.")
-                    .with_remedy("Give `element`, or leave `nth` out."));
+                return Err(Failure::new(ErrorCode::BadArgs, "`nth` needs `element`.").with_remedy(
+                    Remedy::new(
+                        "Give {}, or leave {} out.",
+                        [Step::argument("element"), Step::argument("nth")],
+                    ),
+                ));
             }
             None => {
                 let place = page.script_target(context.deadline).await?;

@@ -3,18 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tabwire_api::{ErrorCode, Failure, FrameId};
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::frames::policy::site_of;
-use crate::limits::LINKS_LISTED;
 use crate::page::Page;
 use crate::page::wait::matches_pattern;
 use crate::read::PartArguments;
 use crate::snapshot::{DocumentName, ElementKey, LinkTarget, PageText, enclose};
+
+/// Default number of links in one result.
+const LINKS_LISTED: usize = 200;
 
 /// List the links of the page or of an element: text and absolute URL, each URL once.
 ///
@@ -118,7 +120,7 @@ impl Action for ExtractLinks {
         let limit = self.limit.unwrap_or(LINKS_LISTED);
         if limit == 0 {
             return Err(Failure::new(ErrorCode::BadArgs, "`limit` must be at least 1.")
-                .with_remedy("Raise `limit` or leave it out."));
+                .with_remedy(Remedy::new("Raise {} or leave it out.", [Step::argument("limit")])));
         }
         let page = context.page().await?;
         let (first, wanted) = match self.part.element()? {

@@ -116,8 +116,10 @@ impl Action for FillForm {
         let mut first_failure = None;
         let mut last = None;
         for (number, field) in fields.iter().enumerate() {
-            let context =
-                Context { deadline: share(context.deadline, fields.len() - number), ..context.clone() };
+            let left = fields.len() - number;
+            // The changes of the whole form are shown once, at its end.
+            let snapshot = context.snapshot && left == 1 && !self.submit;
+            let context = Context { deadline: share(context.deadline, left), snapshot, ..context.clone() };
             match fill_field(&context, &page, field).await {
                 Ok((resolved, element, done)) => {
                     let value = reported_value(&done, field);

@@ -3,15 +3,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::input::element::TargetArguments;
-use crate::limits::{SEARCH_LIMIT, SEARCH_MATCHES};
 use crate::snapshot::Pattern;
+
+/// The largest `limit` of a search.
+const SEARCH_LIMIT: usize = 1_000;
+
+/// Matches in the result of a search.
+const SEARCH_MATCHES: usize = 40;
 
 /// Search the page for a text, and list the matches with their context.
 ///
@@ -53,7 +58,7 @@ impl Action for Find {
         Example::new("tabwire find 'total'", "Find `total` on the page, with refs.").in_skill(),
         Example::new("tabwire find -e 'order \\d+'", "Search with a regular expression."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text).with_timeout();
     type Output = FindResult;
 
     fn needs(&self) -> Needs {
@@ -63,9 +68,8 @@ impl Action for Find {
     async fn run(self, context: &Context) -> Result<FindResult, Failure> {
         if self.limit.is_some_and(|limit| limit == 0 || limit > SEARCH_LIMIT) {
             let message = format!("`limit` must be 1 to {SEARCH_LIMIT}.");
-            return Err(
-                Failure::new(ErrorCode::BadArgs, message).with_remedy("Change `limit` or leave it out.")
-            );
+            return Err(Failure::new(ErrorCode::BadArgs, message)
+                .with_remedy(Remedy::new("Change {} or leave it out.", [Step::argument("limit")])));
         }
         let pattern = if self.regex { Pattern::regex(&self.text)? } else { Pattern::text(&self.text)? };
         let page = context.page().await?;

@@ -14,9 +14,12 @@ use crate::frames::policy::site_of;
 use crate::frames::tree::FrameInfo;
 use crate::input::element::TargetArguments;
 use crate::input::locator::Locator;
-use crate::limits::{FRAMES_REPORTED, PAGE_URL_CHARACTERS};
+use crate::limits::PAGE_URL_CHARACTERS;
 use crate::page::Page;
 use crate::snapshot::{PageText, line_address, worded};
+
+/// Frames in a list.
+const FRAMES_REPORTED: usize = 200;
 
 /// The name of the main frame.
 const MAIN: &str = "main";

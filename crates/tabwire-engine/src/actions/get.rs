@@ -11,9 +11,11 @@ use crate::action::result::{BareValue, value_text};
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::input::element::{Rectangle, TargetArguments};
 use crate::input::locator::Locator;
-use crate::limits::WHOLE_TITLE_CHARACTERS;
 use crate::page::Page;
 use crate::snapshot::{PageText, address, plain_value};
+
+/// Characters of a title that was requested alone.
+const WHOLE_TITLE_CHARACTERS: usize = 2_000;
 
 /// Get one property of the page or an element.
 ///
@@ -23,7 +25,7 @@ use crate::snapshot::{PageText, address, plain_value};
 pub(crate) struct Get {
     /// What to get.
     #[arg(value_enum)]
-    what: What,
+    what: GetKind,
     /// The element, as for click; not for the page's title and url.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
@@ -46,7 +48,7 @@ pub(crate) struct Get {
 /// What to get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum What {
+pub(crate) enum GetKind {
     /// The page's title.
     Title,
     /// The page's URL.
@@ -69,7 +71,7 @@ pub(crate) enum What {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct GetResult {
     /// What was requested.
-    what: What,
+    what: GetKind,
     /// The value; an object by name if several were requested.
     value: Value,
 }
@@ -109,8 +111,8 @@ impl Get {
     fn check(&self) -> Result<(), Failure> {
         let bad =
             |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(hint));
-        let is_of_page = matches!(self.what, What::Title | What::Url);
-        let takes_names = matches!(self.what, What::Attribute | What::Property | What::Styles);
+        let is_of_page = matches!(self.what, GetKind::Title | GetKind::Url);
+        let takes_names = matches!(self.what, GetKind::Attribute | GetKind::Property | GetKind::Styles);
         if is_of_page && self.target.is_some() {
             return bad("`title` and `url` take no target.", "Leave the target out.");
         }
@@ -120,7 +122,7 @@ impl Get {
         if !takes_names && !self.names.is_empty() {
             return bad("`names` is only for `attribute`, `property` and `styles`.", "Leave the names out.");
         }
-        if takes_names && self.what != What::Styles && self.names.is_empty() {
+        if takes_names && self.what != GetKind::Styles && self.names.is_empty() {
             return bad("`names` is empty.", "Name at least one, such as href.");
         }
         Ok(())
@@ -130,7 +132,7 @@ impl Get {
         let place: Value = page.call("location", &json!({}), context.deadline).await?;
         let text = |name: &str| place.get(name).and_then(Value::as_str).unwrap_or_default();
         Ok(match self.what {
-            What::Title => json!(PageText::cut(text("title"), WHOLE_TITLE_CHARACTERS).as_str()),
+            GetKind::Title => json!(PageText::cut(text("title"), WHOLE_TITLE_CHARACTERS).as_str()),
             _ => json!(address(text("url"))),
         })
     }
@@ -146,14 +148,14 @@ impl Get {
             fact: Value,
         }
         let what = match self.what {
-            What::Count => return count(context, page, target).await,
-            What::Box => {
+            GetKind::Count => return count(context, page, target).await,
+            GetKind::Box => {
                 let element = page.prepare(target, "read", json!({}), context.find_deadline()).await?;
                 return rounded(element.info.rectangle);
             }
-            What::Attribute => "attribute",
-            What::Property => "property",
-            What::Styles => "styles",
+            GetKind::Attribute => "attribute",
+            GetKind::Property => "property",
+            GetKind::Styles => "styles",
             _ => "value",
         };
         let (frame, mut argument) = page.find_element(target, context.find_deadline()).await?;

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, count};
 use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
@@ -29,6 +30,9 @@ pub(crate) struct Har {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written_or_given"))]
     file: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
     /// With `replay`: fail requests that are not in the archive.
     #[arg(long)]
     #[serde(default)]
@@ -79,7 +83,6 @@ pub(crate) struct HarState {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Replay {
     /// Responses in the archive.
-    #[serde(rename = "answers")]
     responses: usize,
     /// Requests in the file without a usable response.
     unusable: usize,
@@ -107,7 +110,7 @@ impl Action for Har {
             "Replay responses from an archive; other requests fail.",
         ),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network).hiding(&["output", "force"]);
     type Output = HarState;
 
     fn needs(&self) -> Needs {
@@ -116,6 +119,7 @@ impl Action for Har {
             Capability::Eval,
             Scope::Page,
         );
+        let needs = needs.and_if(self.output.is_some(), Capability::Download, Scope::Page);
         match self.action {
             HarAction::Start | HarAction::Show => needs,
             HarAction::Stop => needs.and(Capability::Download, Scope::Page),
@@ -163,8 +167,10 @@ impl Action for Har {
         }
         let refused = page.network().settings().archive.as_ref().map_or(0, |archive| archive.refused);
         if refused > 0 {
-            let notice =
-                format!("{refused} requests were not served from the archive: their sites lack `eval`.");
+            let notice = format!(
+                "Not served from the archive, because their sites lack `eval`: {}.",
+                count(refused, "request")
+            );
             context.notices.add([notice]);
         }
         Ok(state_of(&page))
@@ -181,6 +187,9 @@ impl Har {
         }
         if self.file.is_some() && !takes_file {
             return bad("`file` is only for `stop` and `replay`.", "Leave the file out.");
+        }
+        if self.output.is_some() && (self.action != HarAction::Stop || self.file.is_some()) {
+            return bad("`output` is only for `stop`, without `file`.", "Leave `output` out.");
         }
         if self.strict && self.action != HarAction::Replay {
             return bad("`strict` is only for `replay`.", "Leave `strict` out.");
@@ -203,11 +212,18 @@ impl Har {
         .await?;
         let (entries, secret) = self.readable(context, page, recording.since());
         let archive = HarForm { shows_secrets: self.show_secrets }.write(&entries, &secret, &recording);
+        // A page may have sent a saved secret in a body.
+        let archive = context.redactor.redact_value(&archive);
         let content = serde_json::to_vec_pretty(&archive).map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("The archive cannot be written: {error}."))
         })?;
         // End the recording only after its file is written, so that a failed write loses nothing.
-        let path = context.files.write(FileKind::Har, self.file.as_deref(), "requests.har", &content)?;
+        let path = self.output.files(context).write(
+            FileKind::Har,
+            self.file.as_deref().or(self.output.path()),
+            "requests.har",
+            &content,
+        )?;
         page.network().stop_recording();
         Ok(HarState {
             recording: false,
@@ -224,16 +240,17 @@ impl Har {
     fn readable(&self, context: &Context, page: &Page, since: u64) -> (Vec<RequestEntry>, HashSet<u64>) {
         let (log, policy) = (page.network().log(), page.network().policy());
         let recorded: Vec<RequestEntry> = log.since(since).cloned().collect();
-        let (entries, withheld) = RefusedRequests::find(&log, policy, Capability::Read).sort_out(recorded);
+        let (entries, withheld) =
+            RefusedRequests::find(&log, policy, Capability::Read).split_allowed(recorded);
         context.notices.add(withheld.notice("request", "requests"));
         let masked = RefusedRequests::find(&log, policy, Capability::Eval);
         let is_masked = |entry: &&RequestEntry| self.show_secrets && masked.url_for(entry).is_some();
         let secret: HashSet<u64> = entries.iter().filter(is_masked).map(|entry| entry.number).collect();
         if !secret.is_empty() {
-            let count = secret.len();
-            context
-                .notices
-                .add([format!("Secrets of {count} requests are masked: their sites lack `eval`.")]);
+            context.notices.add([format!(
+                "Secrets of {} are masked: their sites lack `eval`.",
+                count(secret.len(), "request")
+            )]);
         }
         (entries, secret)
     }
@@ -265,18 +282,18 @@ impl Render for HarState {
     fn render(&self) -> String {
         let mut lines = Vec::new();
         if let Some(path) = &self.path {
-            lines.push(format!("wrote {} requests to {}", self.requests, path.display()));
+            lines.push(format!("wrote {} to {}", count(self.requests, "request"), path.display()));
             if self.bodies_left_out > 0 {
-                lines.push(format!("{} bodies could not be recorded", self.bodies_left_out));
+                lines.push(format!("{} could not be recorded", count(self.bodies_left_out, "body")));
             }
         } else if self.recording {
-            lines.push(format!("recording: {} requests so far", self.requests));
+            lines.push(format!("recording: {} so far", count(self.requests, "request")));
         }
         if let Some(replay) = &self.replay {
             let others = if replay.strict { "fail" } else { "go to the network" };
-            lines.push(format!("replaying {} responses; other requests {others}", replay.responses));
+            lines.push(format!("replaying {}; other requests {others}", count(replay.responses, "response")));
             if replay.unusable > 0 {
-                lines.push(format!("{} requests of the file have no usable response", replay.unusable));
+                lines.push(format!("no usable response in the file: {}", count(replay.unusable, "request")));
             }
             lines.push(format!("served {}, not found {}", replay.served, replay.missed));
         }

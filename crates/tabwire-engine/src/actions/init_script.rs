@@ -9,9 +9,11 @@ use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
-use crate::limits::INIT_SCRIPT_SHOWN;
 use crate::page::Page;
 use crate::snapshot::PageText;
+
+/// Characters of an init script in a list.
+const INIT_SCRIPT_SHOWN: usize = 80;
 
 /// Add, remove or list scripts that run in every document of the tab before its own.
 ///

@@ -62,7 +62,7 @@ pub(crate) struct InspectResult {
 #[serde(untagged)]
 enum InspectResponse {
     Frame(InFrame),
-    Element(Box<Found>),
+    Element(Box<AgentInspection>),
 }
 
 #[derive(Deserialize)]
@@ -71,12 +71,12 @@ struct InFrame {
     x: f64,
     y: f64,
     #[serde(rename = "box")]
-    place: Place,
+    place: FrameOffset,
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Place {
+struct FrameOffset {
     x: f64,
     y: f64,
     scale_x: f64,
@@ -84,21 +84,21 @@ struct Place {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct AgentInspection {
     document: DocumentName,
     #[serde(flatten)]
-    element: One,
+    element: ElementFacts,
     #[serde(rename = "box")]
     rectangle: Rectangle,
     #[serde(default)]
     states: Vec<PageText>,
-    acted: Option<One>,
+    acted: Option<ElementFacts>,
     styles: serde_json::Map<String, Value>,
-    ancestors: Vec<One>,
+    ancestors: Vec<ElementFacts>,
 }
 
 #[derive(Deserialize)]
-struct One {
+struct ElementFacts {
     key: ElementKey,
     role: PageText,
     name: PageText,
@@ -112,7 +112,7 @@ impl Action for Inspect {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire inspect 120,340", "Describe the element at a point of the viewport.")];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Vision);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Vision).with_timeout();
     type Output = InspectResult;
 
     fn needs(&self) -> Needs {
@@ -123,7 +123,7 @@ impl Action for Inspect {
         let page = context.page().await?;
         let (mut x, mut y) = self.point;
         let mut frame = page.main_frame().clone();
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<FrameOffset> = Vec::new();
         for known in page.session().readable_roots() {
             // A frame whose owner cannot be registered is reported as its iframe element.
             let named = page.session().register_frame_owner(&known, context.deadline);
@@ -156,8 +156,8 @@ fn nothing_there((x, y): (f64, f64)) -> Failure {
         .with_remedy("Give a point inside the viewport; scroll to reach other parts of the page.")
 }
 
-fn inspected(page: &Page, frame: &FrameId, found: Found, places: &[Place]) -> InspectResult {
-    let describe = |one: One| InspectedElement {
+fn inspected(page: &Page, frame: &FrameId, found: AgentInspection, places: &[FrameOffset]) -> InspectResult {
+    let describe = |one: ElementFacts| InspectedElement {
         name: page.mint(frame, &found.document, one.key).to_string(),
         role: one.role.as_str().to_owned(),
         text: one.name.as_str().to_owned(),

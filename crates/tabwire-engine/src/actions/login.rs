@@ -16,7 +16,6 @@ use crate::actions::{click_element, submit_form};
 use crate::browser::visited_origins::origin_of;
 use crate::input::element::ResolvedTarget;
 use crate::input::mouse::Click;
-use crate::limits::{LOGIN_FIELDS_DEADLINE, LOGIN_INTERVAL};
 use crate::page::Page;
 use crate::page::navigation::LoadState;
 use crate::secrets::fill::find_login;
@@ -26,6 +25,12 @@ use crate::settle::InputAction;
 use crate::snapshot::{DocumentName, ElementKey, line_address};
 use tabwire_secrets::Passphrase;
 use tabwire_secrets::totp_code;
+
+/// Interval of checks for login fields.
+const LOGIN_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long a page may take to show its login fields. Many pages render them late.
+const LOGIN_FIELDS_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Log in with a login that `tabwire auth save` saved.
 ///

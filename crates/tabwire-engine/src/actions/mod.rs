@@ -2,6 +2,7 @@
 
 mod back;
 mod capture;
+mod cdp;
 mod check;
 mod click;
 mod clipboard;
@@ -48,13 +49,14 @@ mod screenshot;
 pub(crate) mod script;
 mod scroll;
 mod select;
+mod select_text;
 mod snapshot;
 mod state;
 mod storage;
 mod tab_close;
 mod tab_new;
 mod tab_select;
-mod tabs_list;
+pub(crate) mod tabs_list;
 mod tap;
 mod throttle;
 mod trace;
@@ -87,6 +89,7 @@ pub static ALL: &[Definition] = &[
     Definition::of::<type_keys::Type>(),
     Definition::of::<press::Press>(),
     Definition::of::<select::Select>(),
+    Definition::of::<select_text::SelectText>(),
     Definition::of::<check::Check>(),
     Definition::of::<uncheck::Uncheck>(),
     Definition::of::<focus::Focus>(),
@@ -118,6 +121,7 @@ pub static ALL: &[Definition] = &[
     Definition::of::<console::Console>(),
     Definition::of::<errors::Errors>(),
     Definition::of::<eval::Eval>(),
+    Definition::of::<cdp::Cdp>(),
     Definition::of::<vitals::Vitals>(),
     Definition::of::<trace::Trace>(),
     Definition::of::<capture::Capture>(),

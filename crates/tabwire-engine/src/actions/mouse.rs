@@ -25,7 +25,7 @@ use crate::settle::InputAction;
 pub(crate) struct Mouse {
     /// What to do.
     #[arg(value_enum)]
-    what: What,
+    what: MouseOperation,
     /// The point, in CSS pixels from the top left of the tab: X,Y; the mouse's position by default.
     #[arg(value_name = "X,Y", value_parser = crate::actions::parse_position)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ const DRAG_MILLISECONDS: u64 = 10_000;
 /// What to do with the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum What {
+pub(crate) enum MouseOperation {
     /// Move it.
     Move,
     /// Press a button.
@@ -91,40 +91,43 @@ impl Action for Mouse {
 
     async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
         self.check()?;
-        let action = InputAction::start(context).await?;
+        let mut action = InputAction::start(context).await?;
         let page = action.page().clone();
         let surroundings = page.observe_page(context.deadline).await?;
         let mut input = page.lock_input(context.deadline).await?;
         let modifiers = modifier_bits(&self.modifiers);
         let there = self.at.map_or(input.point, |(x, y)| Point { x, y });
         page.check_point(there, context.deadline).await?;
+        action.point_at(there);
         let mut replies = Vec::new();
         if let Some((x, y)) = self.at {
             replies.push(page.begin_move(&mut input, Point { x, y }, modifiers, context.deadline));
         }
-        if self.what == What::Drag {
+        if self.what == MouseOperation::Drag {
             let outcome = self.drag(&page, &mut input, context).await;
             drop(input);
+            let (x, y) = self.to.unwrap_or_default();
+            action.point_at(Point { x, y });
             let changes = action.settle(&surroundings, outcome, json!({})).await?.changes;
             return Ok(self.dragged(there, changes));
         }
         let point = input.point;
         let did = match (self.what, self.by) {
-            (What::Move, _) => "moved the mouse to",
-            (What::Down, _) => {
+            (MouseOperation::Move, _) => "moved the mouse to",
+            (MouseOperation::Down, _) => {
                 replies.push(page.begin_press(&mut input, self.button, modifiers, context.deadline));
                 "pressed the mouse at"
             }
-            (What::Up, _) => {
+            (MouseOperation::Up, _) => {
                 replies.push(page.begin_release(&mut input, self.button, modifiers, context.deadline));
                 "released the mouse at"
             }
-            (What::Click | What::Drag, _) => {
+            (MouseOperation::Click | MouseOperation::Drag, _) => {
                 replies.push(page.begin_press(&mut input, self.button, modifiers, context.deadline));
                 replies.push(page.begin_release(&mut input, self.button, modifiers, context.deadline));
                 "clicked at"
             }
-            (What::Wheel, by) => {
+            (MouseOperation::Wheel, by) => {
                 let (x, y) = by.unwrap_or_default();
                 replies.push(page.begin_wheel(*input, Point { x, y }, modifiers, context.deadline));
                 "turned the wheel at"
@@ -132,7 +135,7 @@ impl Action for Mouse {
         };
         let mut moved = page.wait_all(replies).await;
         drop(input);
-        if moved.is_ok() && self.what == What::Wheel {
+        if moved.is_ok() && self.what == MouseOperation::Wheel {
             moved = page.call::<()>("drawn", &json!({}), context.deadline).await;
         }
         let changes = action.settle(&surroundings, moved, json!({})).await?.changes;
@@ -165,7 +168,7 @@ impl Mouse {
         let bad = |message: &str, remedy: Remedy| {
             Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy))
         };
-        let is_drag = self.what == What::Drag;
+        let is_drag = self.what == MouseOperation::Drag;
         if is_drag != self.to.is_some() || (!is_drag && self.duration.is_some()) {
             let message = "`drag` needs `to`; `to` and `duration` are only for `drag`.";
             return bad(message, "Give the point where the drag ends, or leave both out.".into());
@@ -178,17 +181,23 @@ impl Mouse {
         }
         let to = self.to.unwrap_or_default();
         match (self.what, self.at, self.by) {
-            (What::Click | What::Drag, None, _) => {
+            (MouseOperation::Click | MouseOperation::Drag, None, _) => {
                 bad("`click` and `drag` need a point.", "Give X,Y.".into())
             }
-            (What::Move, None, _) => bad("`move` needs a point.", "Give X,Y.".into()),
-            (What::Wheel, _, None) => bad(
+            (MouseOperation::Move, None, _) => bad("`move` needs a point.", "Give X,Y.".into()),
+            (MouseOperation::Wheel, _, None) => bad(
                 "`wheel` needs a distance.",
                 Remedy::new("Add {}.", [Step::argument_value("by", "0,400")]),
             ),
-            (What::Move | What::Down | What::Up | What::Click | What::Drag, _, Some(_)) => {
-                bad("`by` is only for `wheel`.", "Leave it out.".into())
-            }
+            (
+                MouseOperation::Move
+                | MouseOperation::Down
+                | MouseOperation::Up
+                | MouseOperation::Click
+                | MouseOperation::Drag,
+                _,
+                Some(_),
+            ) => bad("`by` is only for `wheel`.", "Leave it out.".into()),
             (_, Some((x, y)), _) if x.min(to.0) < 0.0 || y.min(to.1) < 0.0 => bad(
                 "The point is outside the tab.",
                 "Give X and Y from the tab's top left, both at least 0.".into(),

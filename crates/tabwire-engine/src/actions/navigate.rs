@@ -23,6 +23,11 @@ pub(crate) struct Navigate {
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     wait_until: LoadState,
+    /// The referer that the request has.
+    #[arg(long, value_name = "URL")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
+    referer: Option<String>,
 }
 
 impl Action for Navigate {
@@ -35,8 +40,10 @@ impl Action for Navigate {
             "Wait until the network is idle.",
         ),
     ];
-    const TOOL: ToolOptions =
-        ToolOptions::new(ToolGroup::Default).described("Go to a URL in the tab").idempotent();
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
+        .described("Go to a URL in the tab")
+        .idempotent()
+        .hiding(&["referer"]);
     const ALIASES: &'static [&'static str] = &["goto"];
     type Output = NavigationResult;
 
@@ -47,7 +54,9 @@ impl Action for Navigate {
     async fn run(self, context: &Context) -> Result<NavigationResult, Failure> {
         let url = checked_url(&self.url)?;
         let page = context.tab_page().await?;
-        let arrival = context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?;
+        let referer = self.referer.as_deref();
+        let arrival =
+            context.browser.navigate_from(&page, &url, referer, self.wait_until, context.deadline).await?;
         NavigationResult::read(context, &page, arrival).await
     }
 }

@@ -9,11 +9,14 @@ use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
-use crate::limits::PDF_BYTES;
 use crate::media::screenshot::read_stream;
+
+/// Bytes of a PDF.
+const PDF_BYTES: usize = 256 * 1024 * 1024;
 
 /// Print the page to a PDF file.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -44,11 +47,9 @@ pub(crate) struct Pdf {
     #[arg(long, value_name = "FACTOR")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<f64>,
-    /// The file to write; a new one in Tabwire's data directory by default.
-    #[arg(long, short, value_name = "PATH")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_written"))]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
 }
 
 /// Paper to print on.
@@ -105,7 +106,7 @@ impl Action for Pdf {
             "Print two pages; output only the file's path.",
         ),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files).hiding(&["force"]).with_timeout();
     type Output = PdfResult;
 
     fn needs(&self) -> Needs {
@@ -118,7 +119,7 @@ impl Action for Pdf {
 
     async fn run(self, context: &Context) -> Result<PdfResult, Failure> {
         #[derive(Deserialize)]
-        struct Streamed {
+        struct PdfStream {
             stream: String,
         }
         let [top, right, bottom, left] = margins(self.margin.as_deref().unwrap_or("0.4in"))?;
@@ -128,9 +129,7 @@ impl Action for Pdf {
             return Err(Failure::new(ErrorCode::BadArgs, format!("`scale` must be 0.1 to 2, not {scale}."))
                 .with_remedy("Give a scale such as 0.8."));
         }
-        if let Some(output) = &self.output {
-            context.files.check_output(output)?;
-        }
+        self.output.check(context)?;
         let page = context.page().await?;
         let (width, height) = self.paper.size();
         let params = json!({
@@ -143,11 +142,11 @@ impl Action for Pdf {
         let watch = page.start_screenshot_check();
         let response =
             page.command("Page.printToPDF", &params, context.deadline).await.map_err(page_range_failure)?;
-        let streamed: Streamed = serde_json::from_value(response)
+        let streamed: PdfStream = serde_json::from_value(response)
             .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.printToPDF: {error}.")))?;
         let bytes = read_stream(&page, &streamed.stream, PDF_BYTES, context.deadline).await?;
         watch.finish(context.deadline).await?;
-        let path = context.files.write(FileKind::Pdf, self.output.as_deref(), "page.pdf", &bytes)?;
+        let path = self.output.files(context).write(FileKind::Pdf, self.output.path(), "page.pdf", &bytes)?;
         Ok(PdfResult { path, bytes: bytes.len() })
     }
 }

@@ -9,6 +9,7 @@ use tabwire_api::{ErrorCode, Failure, Remedy, Step, TabId};
 use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
@@ -30,11 +31,9 @@ pub(crate) struct Record {
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     format: RecordingFormat,
-    /// The file or directory to write, with `start`; a new one in Tabwire's data directory by default.
-    #[arg(long, short, value_name = "PATH")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_written"))]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
 }
 
 /// What to do with a recording.
@@ -96,7 +95,7 @@ impl Action for Record {
         Example::new("tabwire record start", "Start recording the tab."),
         Example::new("tabwire record stop", "Stop and print the video's path."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Debug).hiding(&["force"]);
     type Output = RecordResult;
 
     fn needs(&self) -> Needs {
@@ -122,8 +121,8 @@ impl Record {
             return Err(Failure::new(ErrorCode::Busy, format!("Tab {tab} is already being recorded."))
                 .with_remedy(Remedy::new("Run {} first.", [Step::action("record").with("verb", "stop")])));
         }
-        if let Some(output) = self.output.as_deref().filter(|_| self.format != RecordingFormat::Frames) {
-            context.files.check_output(output)?;
+        if self.format != RecordingFormat::Frames {
+            self.output.check(context)?;
         }
         page.unless_blocked(async { Ok(()) }).await?;
         let (recorded, note) = self.new_recording(context)?;
@@ -147,7 +146,7 @@ impl Record {
                 (
                     ScreencastFrames::frames(files.create_directory(
                         FileKind::Recording,
-                        self.output.as_deref(),
+                        self.output.path(),
                         &name,
                     )?),
                     None,
@@ -163,8 +162,9 @@ impl Record {
                     (ScreencastFrames::animation(), Some(note.to_owned()))
                 }
                 None => {
-                    return Err(Failure::new(ErrorCode::BadArgs, "No video encoder was found.")
-                        .with_remedy("Install ffmpeg, or leave `format` out."));
+                    return Err(Failure::new(ErrorCode::BadArgs, "No video encoder was found.").with_remedy(
+                        Remedy::new("Install ffmpeg, or leave {} out.", [Step::argument("format")]),
+                    ));
                 }
             },
         })
@@ -184,8 +184,8 @@ impl Record {
             );
             context.notices.add([notice]);
         }
-        let files = Arc::clone(&context.files);
-        let work = move || recorded.write(moment, &*files, output.as_deref());
+        let files = output.files(context);
+        let work = move || recorded.write(moment, &*files, output.path());
         let developed = tokio::task::spawn_blocking(work).await.map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("Writing the recording of {tab} failed: {error}."))
         })??;

@@ -1,7 +1,5 @@
 //! `request`: shows one request in full, or saves parts of it.
 
-use std::path::{Path, PathBuf};
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
@@ -9,10 +7,11 @@ use tabwire_cdp::{CdpError, Deadline};
 use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::files::FileKind;
 use crate::network::{
-    Body, FullRequest, HeaderList, ListedRequest, Message, Outcome, Part, RequestEntry, Saved, ShownBody,
+    Body, FullRequest, HeaderList, ListedRequest, Message, Outcome, Part, RequestEntry, SavedPart, ShownBody,
     check_request, fetch_body, fetch_sent, mask_body, timings,
 };
 use crate::page::Page;
@@ -37,11 +36,9 @@ pub(crate) struct Request {
     #[arg(long, value_enum, value_name = "PART")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     save: Vec<Part>,
-    /// The file for a single part.
-    #[arg(long, value_name = "PATH")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_written"))]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
 }
 
 /// The bodies of a request, as far as the browser still has them.
@@ -60,7 +57,7 @@ impl Action for Request {
             "Save the response body.",
         ),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network).hiding(&["force"]).with_timeout();
     type Output = FullRequest;
 
     fn needs(&self) -> Needs {
@@ -237,16 +234,15 @@ impl Request {
         part: Part,
         entry: &RequestEntry,
         content: &[u8],
-    ) -> Result<Saved, Failure> {
+    ) -> Result<SavedPart, Failure> {
         let extension = match part {
             Part::ResponseBody => extension_of(entry.content_type()),
             Part::Messages => "json",
             _ => "txt",
         };
         let name = format!("request-{}-{}.{extension}", entry.number, part.as_str());
-        let path =
-            context.files.write(FileKind::Body, self.output.as_deref().map(Path::new), &name, content)?;
-        Ok(Saved { part, path, bytes: content.len() })
+        let path = self.output.files(context).write(FileKind::Body, self.output.path(), &name, content)?;
+        Ok(SavedPart { part, path, bytes: content.len() })
     }
 }
 

@@ -4,16 +4,18 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, count};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Column, Effect, Example, Render, ResultTable, ToolGroup, ToolOptions};
 use crate::frames::policy::OmittedSites;
-use crate::limits::REQUESTS_LISTED;
 use crate::network::{ListedRequest, RefusedRequests, RequestEntry, ResourceKind, UrlGlob};
 use crate::snapshot::enclose;
+
+/// Default number of requests in a list.
+const REQUESTS_LISTED: usize = 100;
 
 /// List the requests the page made.
 ///
@@ -211,8 +213,7 @@ impl Render for RequestList {
         }
         let count = match self.requests.len() {
             0 => "no requests".to_owned(),
-            1 => "1 request".to_owned(),
-            count => format!("{count} requests"),
+            listed => count(listed, "request"),
         };
         let heading = std::iter::once(count).chain(notes).collect::<Vec<_>>().join("; ");
         if lines.is_empty() { heading } else { enclose(&heading, &lines).trim_end().to_owned() }

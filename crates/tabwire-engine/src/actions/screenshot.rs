@@ -11,6 +11,7 @@ use tabwire_image::{Encoding, Image, ImageError, Mark};
 use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::files::FileKind;
@@ -33,8 +34,7 @@ pub(crate) struct Screenshot {
     #[arg(long, conflicts_with = "target")]
     #[serde(default)]
     full_page: bool,
-    /// Draw a labelled frame around every interactive element; the labels are refs for other actions. The page itself
-    /// stays as it is.
+    /// Draw a frame with its ref around every interactive element. The page itself stays as it is.
     #[arg(long)]
     #[serde(default)]
     annotate: bool,
@@ -50,11 +50,9 @@ pub(crate) struct Screenshot {
     #[arg(long)]
     #[serde(default)]
     original: bool,
-    /// The file to write; a new one in Tabwire's data directory by default.
-    #[arg(long, short, value_name = "PATH")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_written"))]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
 }
 
 /// An image format.
@@ -118,7 +116,7 @@ impl Action for Screenshot {
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
         .described("Take a screenshot of the viewport, the full page or an element")
-        .hiding(&["quality", "output"])
+        .hiding(&["quality", "output", "force"])
         .returning(ToolResult::Image);
     type Output = ScreenshotResult;
 
@@ -132,9 +130,7 @@ impl Action for Screenshot {
 
     async fn run(self, context: &Context) -> Result<ScreenshotResult, Failure> {
         self.check()?;
-        if let Some(output) = &self.output {
-            context.files.check_output(output)?;
-        }
+        self.output.check(context)?;
         let page = context.page().await?;
         let subject = self.subject(context, &page).await?;
         let annotations = if self.annotate {
@@ -157,8 +153,12 @@ impl Action for Screenshot {
             })?
             .map_err(|error| Failure::new(ErrorCode::Internal, error.to_string()))?;
         let name = format!("page.{}", self.format.extension());
-        let path =
-            context.files.write(FileKind::Screenshot, self.output.as_deref(), &name, &encoded.bytes)?;
+        let path = self.output.files(context).write(
+            FileKind::Screenshot,
+            self.output.path(),
+            &name,
+            &encoded.bytes,
+        )?;
         Ok(ScreenshotResult {
             path,
             format: self.format,
@@ -241,7 +241,7 @@ pub(crate) async fn capture_png(
         format: Format::Png,
         quality: None,
         original: false,
-        output: None,
+        output: OutputArguments::default(),
     };
     wanted.check()?;
     let subject = wanted.subject(context, page).await?;
@@ -313,7 +313,7 @@ fn whole(place: f64) -> i64 {
 }
 
 impl Format {
-    const fn extension(self) -> &'static str {
+    pub(crate) const fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
             Self::Jpeg => "jpg",

@@ -92,7 +92,7 @@ pub(crate) struct ScrollResult {
     /// How far it moved down.
     moved_y: f64,
     /// The position now.
-    place: Place,
+    place: ScrollPosition,
     /// The edges it is at now.
     at: Vec<String>,
     /// What changed.
@@ -103,7 +103,7 @@ pub(crate) struct ScrollResult {
 /// A scroll position.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all(deserialize = "camelCase"))]
-pub(crate) struct Place {
+pub(crate) struct ScrollPosition {
     /// From the left.
     x: f64,
     /// From the top.
@@ -122,8 +122,8 @@ pub(crate) struct Place {
 #[derive(Deserialize)]
 struct ScrollResponse {
     scroller: Option<Scroller>,
-    before: Place,
-    after: Place,
+    before: ScrollPosition,
+    after: ScrollPosition,
 }
 
 #[derive(Deserialize)]
@@ -189,11 +189,14 @@ impl Scroll {
     async fn scroll_once(self, context: &Context) -> Result<ScrollResult, Failure> {
         let target = self.target.given()?;
         let mut argument = self.request()?;
-        let action = InputAction::start(context).await?;
+        let mut action = InputAction::start(context).await?;
         let page = action.page().clone();
         let element = match &target {
             Some(target) => page.prepare(target, "scroll", json!({}), context.deadline).await?,
-            None => page.observe_page(context.deadline).await?,
+            None => {
+                action.about_page();
+                page.observe_page(context.deadline).await?
+            }
         };
         if target.is_some() {
             argument["key"] = json!(element.key());
@@ -241,14 +244,24 @@ fn not_reached(until: &str, is_over: bool) -> Failure {
 }
 
 /// Reads the position after content has loaded; none if the scrolled element is gone.
-async fn read_position(context: &Context, page: &Page, element: &Element, argument: &Value) -> Option<Place> {
+async fn read_position(
+    context: &Context,
+    page: &Page,
+    element: &Element,
+    argument: &Value,
+) -> Option<ScrollPosition> {
     let nowhere = json!({"key": argument.get("key"), "by": {"x": 0, "y": 0}});
     let response: ScrollResponse =
         page.call_in(&element.frame, "scroll", &nowhere, context.deadline).await.ok()?;
     Some(response.after)
 }
 
-fn scrolled(scroller: Option<Scroller>, before: &Place, place: Place, changes: Changes) -> ScrollResult {
+fn scrolled(
+    scroller: Option<Scroller>,
+    before: &ScrollPosition,
+    place: ScrollPosition,
+    changes: Changes,
+) -> ScrollResult {
     let scrolled = scroller.map_or_else(
         || "the page".to_owned(),
         |one| {
@@ -271,7 +284,7 @@ fn scrolled(scroller: Option<Scroller>, before: &Place, place: Place, changes: C
 
 impl Render for ScrollResult {
     fn render(&self) -> String {
-        let Place { x, y, width, height, view_width, view_height } = &self.place;
+        let ScrollPosition { x, y, width, height, view_width, view_height } = &self.place;
         let mut lines = vec![
             format!("scrolled {} by {},{}", self.scrolled, self.moved_x, self.moved_y),
             format!("at {x},{y} of {width}x{height}, {view_width}x{view_height} in view"),

@@ -28,13 +28,13 @@ pub(crate) struct Select {
     /// How the options are given.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
-    by: By,
+    by: OptionKey,
 }
 
 /// How an option is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum By {
+pub(crate) enum OptionKey {
     /// Its value, else its label.
     #[default]
     Any,
@@ -71,12 +71,12 @@ impl Action for Select {
 }
 
 /// An option as the page agent's argument.
-fn choice(by: By, option: &str) -> Result<Value, Failure> {
+fn choice(by: OptionKey, option: &str) -> Result<Value, Failure> {
     Ok(match by {
-        By::Any => json!({"any": option}),
-        By::Value => json!({"value": option}),
-        By::Label => json!({"label": option}),
-        By::Index => match option.parse::<u32>() {
+        OptionKey::Any => json!({"any": option}),
+        OptionKey::Value => json!({"value": option}),
+        OptionKey::Label => json!({"label": option}),
+        OptionKey::Index => match option.parse::<u32>() {
             Ok(index) if index > 0 => json!({"index": index - 1}),
             _ => {
                 let message = format!("Invalid index {option:?}.");

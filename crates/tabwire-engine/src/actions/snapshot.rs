@@ -72,7 +72,7 @@ impl Action for Snapshot {
             "Show one element's content, from its 51st child.",
         ),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("See what is on the page: roles, names, states, and refs (e12) for other tools. Look before acting").returning(ToolResult::Text);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("See what is on the page: roles, names, states, and refs (e12) for other tools. Look before acting").returning(ToolResult::Text).with_timeout();
     type Output = SnapshotResult;
 
     fn needs(&self) -> Needs {

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, count};
 use tabwire_policy::{Capability, Needs, Scope};
 
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::browser::visited_origins::origin_of;
@@ -31,6 +32,9 @@ pub(crate) struct State {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written_or_given"))]
     path: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
     /// For save: save the local storage of this origin too, in addition to visited origins; may be repeated.
     #[arg(long = "origin", value_name = "URL")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -101,7 +105,7 @@ impl Action for State {
         Example::new("tabwire state save login.json", "Save cookies and local storage.").in_skill(),
         Example::new("tabwire state load login.json", "Load them, e.g. in another session."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).hiding(&["passphrase"]);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).hiding(&["passphrase", "output", "force"]);
     type Output = StateResult;
 
     fn needs(&self) -> Needs {
@@ -110,6 +114,7 @@ impl Action for State {
             Verb::Load => Capability::Upload,
         };
         let needs = Needs::every_site(&[Capability::Read, Capability::Act, file]);
+        let needs = needs.and_if(self.output.is_some(), Capability::Download, Scope::Page);
         self.origins
             .iter()
             .fold(needs, |needs, origin| needs.and(Capability::Act, Scope::Url(origin.clone())))
@@ -128,6 +133,9 @@ impl State {
         if self.replace {
             return Err(bad("`replace` is only for `load`.", "Leave it out."));
         }
+        if self.path.is_some() && self.output.is_some() {
+            return Err(bad("`path` and `output` name the same file.", "Give one of them."));
+        }
         let named = self.origins.iter().map(|url| {
             let hint = "Give it as https://host or https://host:port.";
             origin_of(url).ok_or_else(|| bad(&format!("{url:?} is not an http or https URL."), hint))
@@ -145,8 +153,8 @@ impl State {
         if let Some(passphrase) = passphrase {
             content = run_blocking(move || seal_state(&content, &passphrase)).await?;
         }
-        let output = self.path.as_deref().map(Path::new);
-        let path = context.files.write(FileKind::State, output, "state.json", &content)?;
+        let output = self.path.as_deref().map(Path::new).or(self.output.path());
+        let path = self.output.files(context).write(FileKind::State, output, "state.json", &content)?;
         Ok(StateResult {
             verb: self.verb,
             path: path.display().to_string(),
@@ -160,6 +168,9 @@ impl State {
     }
 
     async fn load(&self, context: &Context) -> Result<StateResult, Failure> {
+        if self.output.is_some() {
+            return Err(bad("`output` is only for `save`.", "Name the file to load after `load`."));
+        }
         let Some(path) = &self.path else {
             return Err(bad("`load` needs the file to load.", "Add the file."));
         };
@@ -222,12 +233,14 @@ impl Render for StateResult {
         };
         let seal = if self.sealed { " (sealed)" } else { "" };
         let mut lines = vec![format!(
-            "{did} {} cookies and {} keys of local storage {place} {}{seal}",
-            self.cookies, self.entries, self.path
+            "{did} {} and {} of local storage {place} {}{seal}",
+            count(self.cookies, "cookie"),
+            count(self.entries, "key"),
+            self.path
         )];
         lines.extend(self.origins.iter().map(|origin| format!("local storage of {origin}")));
         if self.expired > 0 {
-            lines.push(format!("{} cookies had expired and were left out", self.expired));
+            lines.push(format!("left out because they had expired: {}", count(self.expired, "cookie")));
         }
         lines.extend(self.left_out.iter().map(|left| format!("left out: {}: {}", left.what, left.why)));
         match self.verb {

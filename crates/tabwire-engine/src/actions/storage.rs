@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, count};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
@@ -201,7 +201,7 @@ impl Render for StorageResult {
             Verb::List | Verb::Get => format!("{place}:"),
             Verb::Set => format!("set in {place}:"),
             Verb::Remove => format!("removed from {place}:"),
-            Verb::Clear => format!("cleared {place}: {} keys", self.entries.len()),
+            Verb::Clear => format!("cleared {place}: {}", count(self.entries.len(), "key")),
         }];
         if self.verb != Verb::Clear {
             lines.extend(self.entries.iter().map(|entry| {

@@ -11,11 +11,11 @@ use crate::action::{Action, Effect, Example, Render, TabUse, ToolGroup, ToolOpti
 /// Close a tab: the given one, or the current one.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct TabClose {
-    /// The tab's id, from `tabs-list`; the current tab if left out.
-    #[schemars(with = "Option<String>")]
+    /// The tab: its id from `tabs-list`, its number, or a part of its title or URL; the current one if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "tab"))]
-    id: Option<TabId>,
+    #[arg(value_name = "TAB")]
+    #[schemars(extend("x-carries" = "tab", "x-log" = "hidden"))]
+    id: Option<String>,
 }
 
 /// The result of closing a tab.
@@ -46,13 +46,21 @@ impl Action for TabClose {
     }
 
     async fn run(self, context: &Context) -> Result<TabCloseResult, Failure> {
-        let tab = match self.id.or(context.tab) {
+        let named = match &self.id {
+            Some(name) => Some(context.browser.find_tab(name, |_| true, context.deadline).await?),
+            None => None,
+        };
+        let tab = match named.or(context.tab) {
             Some(tab) => tab,
             None => context.browser.tab_id(&context.tab_page().await?),
         };
         context.browser.close_tab(tab, context.deadline).await?;
         let tabs = context.browser.tabs(context.deadline).await?;
-        let current = tabs.into_iter().find(|tab| tab.current).map(|tab| tab.tab);
+        let is_open = |tab: &TabId| tabs.iter().any(|info| info.tab == *tab);
+        let current = match &context.client_tabs {
+            Some(own) => own.iter().rev().copied().find(is_open),
+            None => tabs.iter().find(|tab| tab.current).map(|tab| tab.tab),
+        };
         Ok(TabCloseResult { closed: tab, current })
     }
 }

@@ -61,7 +61,7 @@ impl Action for TabNew {
 
     async fn run(self, context: &Context) -> Result<OpenedTab, Failure> {
         let url = self.url.as_deref().map(checked_url).transpose()?;
-        let page = context.browser.new_tab(!self.foreground).await?;
+        let page = context.browser.new_tab(!self.foreground, context.selects()).await?;
         let arrival = match url {
             Some(url) => context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?,
             None => DocumentResponse::default(),

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tabwire_api::{Failure, TabId};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
@@ -10,15 +10,15 @@ use crate::action::result::NavigationResult;
 use crate::action::{Action, Effect, Example, TabUse, ToolGroup, ToolOptions};
 use crate::page::navigation::DocumentResponse;
 
-/// Make a tab the current one for later actions.
+/// Make a tab the current one for later actions, by id, number, title or URL.
 ///
 /// The browser's window stays as it is unless `--foreground` is given.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct TabSelect {
-    /// The tab's id, from `tabs-list`.
-    #[schemars(with = "String")]
-    #[schemars(extend("x-carries" = "tab"))]
-    id: TabId,
+    /// The tab: its id from `tabs-list`, its number, or a part of its title or URL.
+    #[arg(value_name = "TAB")]
+    #[schemars(extend("x-carries" = "tab", "x-log" = "hidden"))]
+    id: String,
     /// Bring it to the front of its window.
     #[arg(long)]
     #[serde(default)]
@@ -28,8 +28,11 @@ pub(crate) struct TabSelect {
 impl Action for TabSelect {
     const NAME: &'static str = "tab_select";
     const EFFECT: Effect = Effect::Navigate;
-    const EXAMPLES: &'static [Example] =
-        &[Example::new("tabwire tab-select pipe:7f3a:3", "Use this tab for later actions.")];
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire tab-select pipe:7f3a:3", "Use this tab for later actions."),
+        Example::new("tabwire tab-select 3", "The same by its number."),
+        Example::new("tabwire tab-select Inbox", "The same by a part of its title."),
+    ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).idempotent();
     const TAB: TabUse = TabUse::Selects;
     type Output = NavigationResult;
@@ -39,9 +42,11 @@ impl Action for TabSelect {
     }
 
     async fn run(self, context: &Context) -> Result<NavigationResult, Failure> {
-        let page = context.browser.select(self.id).await?;
+        let tab = context.browser.find_tab(&self.id, |_| true, context.deadline).await?;
+        let page = context.browser.select(tab, context.selects()).await?;
         if self.foreground {
             page.command("Page.bringToFront", &serde_json::json!({}), context.deadline).await?;
+            context.browser.note_brought_to_front(&page);
         }
         NavigationResult::read(context, &page, DocumentResponse::default()).await
     }

@@ -1,5 +1,7 @@
 //! `tap`: taps an element.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -11,8 +13,10 @@ use crate::action::context::Context;
 use crate::action::result::ActionResult;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::element::TargetArguments;
-use crate::limits::TAP_TIMEOUT;
 use crate::settle::InputAction;
+
+/// How long a tap may take to become a click. The page may prevent the click.
+const TAP_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Tap an element on a touch screen.
 ///

@@ -8,6 +8,7 @@ use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
+use crate::action::output::OutputArguments;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
@@ -29,11 +30,9 @@ pub(crate) struct Trace {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-carries" = "text"))]
     categories: Vec<String>,
-    /// The file to write, with `stop`; a new one in Tabwire's data directory by default.
-    #[arg(long, short, value_name = "PATH")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_written"))]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputArguments,
 }
 
 /// What to do with a trace.
@@ -79,7 +78,7 @@ impl Action for Trace {
         Example::new("tabwire trace start", "Start a trace."),
         Example::new("tabwire trace stop -o trace.json", "Stop it and print the performance summary."),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Debug).hiding(&["force"]);
     type Output = TraceResult;
 
     fn needs(&self) -> Needs {
@@ -136,7 +135,8 @@ impl Trace {
             return Err(not_running());
         }
         // Create the file first, so that a path that cannot be written does not lose the trace.
-        let mut file = context.files.create(FileKind::Trace, self.output.as_deref(), "trace.json")?;
+        let mut file =
+            self.output.files(context).create(FileKind::Trace, self.output.path(), "trace.json")?;
         let run = slot.take().ok_or_else(not_running)?;
         let written = run.finish(&mut file, context.deadline).await?;
         Ok(TraceResult::Stopped(Box::new(TraceFile {

@@ -1,5 +1,7 @@
 //! `type`: types a text key by key.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -10,10 +12,12 @@ use crate::action::arguments::OptionalTarget;
 use crate::action::context::Context;
 use crate::action::result::ActionResult;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
-use crate::input::keyboard::{Chord, Typed};
-use crate::limits::KEY_PAUSE;
+use crate::input::keyboard::{Chord, TypingResult};
 use crate::settle::{DEBOUNCE, InputAction};
 use tabwire_secrets::SecretReference;
+
+/// The pause after each key when text is typed slowly: the speed of a fast typist.
+const KEY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Type a text key by key, after the existing text.
 ///
@@ -75,7 +79,8 @@ impl Action for Type {
                 .await?;
         }
         let input = page.lock_input(context.deadline).await?;
-        let Typed { characters, mut outcome } = page.type_text(&self.text, pause, context.deadline).await;
+        let TypingResult { characters, mut outcome } =
+            page.type_text(&self.text, pause, context.deadline).await;
         if self.submit && outcome.is_ok() {
             outcome = page.press_chords(&[Chord::parse("Enter")?], characters, context.deadline).await;
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step, count};
 use tabwire_cdp::Deadline;
 use tabwire_policy::{Capability, Needs, Scope};
 
@@ -99,7 +99,7 @@ impl Action for Upload {
             "Give several files through a file chooser.",
         ),
     ];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files).with_timeout();
     type Output = UploadResult;
 
     fn needs(&self) -> Needs {
@@ -146,6 +146,11 @@ impl Action for Upload {
 }
 
 impl Upload {
+    /// The upload that a script asks for.
+    pub(crate) fn of_script(files: Vec<PathBuf>, target: Option<String>) -> Self {
+        Self { files, target, nth: None, any_kind: true }
+    }
+
     fn offered(&self, context: &Context) -> Result<Vec<UploadFile>, Failure> {
         if self.files.is_empty() || self.files.len() > UPLOAD_FILES {
             let message = format!("`files` takes one to {UPLOAD_FILES} files, not {}.", self.files.len());
@@ -236,7 +241,12 @@ impl Upload {
         receiver: &UploadTarget,
         offered: &[UploadFile],
     ) -> Result<(), Failure> {
-        let paths: Vec<PathBuf> = offered.iter().map(|file| file.path.clone()).collect();
+        let mut paths: Vec<PathBuf> = offered.iter().map(|file| file.path.clone()).collect();
+        if let Some(remote) = context.browser.downloads().remote() {
+            for (path, file) in paths.iter_mut().zip(offered) {
+                *path = remote.place(file).await?;
+            }
+        }
         let given = page.session().set_input_files(&receiver.frame, receiver.input, &paths, context.deadline);
         page.unless_blocked(given).await?;
         page.state().chooser_closed();
@@ -286,13 +296,9 @@ fn opens_none(element: &Element) -> Failure {
 
 impl Render for UploadResult {
     fn render(&self) -> String {
-        let mut lines = vec![format!("gave {} to {}", count(self.files.len()), self.to)];
+        let mut lines = vec![format!("gave {} to {}", count(self.files.len(), "file"), self.to)];
         lines.extend(self.files.iter().map(|file| format!("file: {:?} ({} bytes)", file.name, file.bytes)));
         lines.extend(self.changes.lines());
         lines.join("\n")
     }
-}
-
-fn count(files: usize) -> String {
-    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }

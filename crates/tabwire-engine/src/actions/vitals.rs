@@ -84,7 +84,7 @@ impl Action for Vitals {
     const NAME: &'static str = "vitals";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[Example::new("tabwire vitals", "Report the page's web vitals.")];
-    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Debug);
     type Output = Performance;
 
     fn needs(&self) -> Needs {

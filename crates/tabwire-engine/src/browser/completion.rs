@@ -3,8 +3,10 @@
 use tabwire_api::{DownloadProgress, KnownRef, KnownTab, RecordingProgress, TabId};
 
 use crate::browser::Browser;
-use crate::limits::KNOWN_REFS;
 use crate::snapshot::PageText;
+
+/// Refs of a snapshot that are offered for completion.
+const KNOWN_REFS: usize = 500;
 
 /// Most characters of a title or line.
 const LABEL_CHARACTERS: usize = 80;

@@ -27,7 +27,7 @@ pub(crate) struct HiddenTab<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct RequestPaused {
     request_id: String,
     #[serde(default)]
     resource_type: String,
@@ -35,7 +35,7 @@ struct Paused {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Navigated {
+struct NavigateResponse {
     error_text: Option<String>,
 }
 
@@ -99,12 +99,12 @@ impl<'a> HiddenTab<'a> {
                 biased;
                 response = &mut going => break response,
                 paused = self.paused.next_within(deadline) => {
-                    let paused: Paused = paused.and_then(|event| event.to()).map_err(CdpError::into_failure)?;
+                    let paused: RequestPaused = paused.and_then(|event| event.to()).map_err(CdpError::into_failure)?;
                     pending.push(self.respond(&paused, deadline).map_err(CdpError::into_failure)?);
                 }
             }
         };
-        let navigated: Navigated =
+        let navigated: NavigateResponse =
             response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;
         match navigated.error_text.filter(|text| !text.is_empty()) {
             None => Ok(()),
@@ -115,7 +115,7 @@ impl<'a> HiddenTab<'a> {
     }
 
     /// Fulfils or fails a paused request of the tab.
-    fn respond(&self, paused: &Paused, deadline: Deadline) -> Result<PendingResponse, CdpError> {
+    fn respond(&self, paused: &RequestPaused, deadline: Deadline) -> Result<PendingResponse, CdpError> {
         let (method, params) = if paused.resource_type == "Document" {
             let body = base64::engine::general_purpose::STANDARD.encode(EMPTY_PAGE);
             let headers = json!([{"name": "content-type", "value": "text/html; charset=utf-8"}]);

@@ -1,9 +1,12 @@
 //! The URLs of a tab and its frames, for policy checks, from events alone: no command is sent.
 
+use std::sync::Arc;
+
 use tabwire_api::{TabId, TargetId};
 
 use super::Browser;
 use crate::download::manager::DownloadRule;
+use crate::files::{Files, RemoteFiles};
 use crate::frames::policy::FramePolicy;
 use crate::network::EgressPolicy;
 
@@ -40,6 +43,11 @@ impl Browser {
     /// Sets the rule for downloads, once.
     pub fn set_download_rule(&self, rule: DownloadRule) {
         self.downloads.set_rule(rule, self.registry.clone());
+    }
+
+    /// Moves uploads and downloads between this machine and that of the browser.
+    pub fn set_remote_files(&self, remote: Arc<dyn RemoteFiles>, files: Arc<dyn Files>) {
+        self.downloads.follow_remote(remote, files);
     }
 
     /// The URLs of a tab, or of the current one, as last reported.

@@ -1,65 +1,51 @@
 //! One browser: its tabs, and a `Page` handle for each tab that was used.
 
-pub(crate) mod close;
 pub(crate) mod completion;
 pub(crate) mod defaults;
+pub(crate) mod end_of_use;
+pub(crate) mod fetch_tab;
 pub(crate) mod hidden_tab;
 pub(crate) mod location;
-pub(crate) mod new_page;
+pub(crate) mod pointer_mark;
+pub(crate) mod script;
 pub(crate) mod selected_frame;
 pub(crate) mod sync;
-pub(crate) mod tab_events;
-pub(crate) mod tab_ids;
+pub(crate) mod tab;
 pub(crate) mod visited_origins;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 use tabwire_api::{BrowserContextId, ErrorCode, Failure, FrameId, Remedy, Step, TabId, TargetId};
 use tabwire_cdp::{
-    CdpError, CdpSession, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource,
-    TargetInfo, TargetRegistry, TaskGroup,
+    CdpError, CdpSession, Connection, Deadline, EventFilter, Feed, FrameSink, FrameSource, TargetInfo,
+    TargetRegistry, TaskGroup,
 };
 use tokio::sync::watch;
 
 use crate::browser::defaults::TabDefaults;
-use crate::browser::tab_ids::TabIds;
+use crate::browser::pointer_mark::PointerMark;
+use crate::browser::tab::events::mark_crashed;
+use crate::browser::tab::ids::TabIds;
 use crate::browser::visited_origins::VisitedOrigins;
 use crate::capture::store::CaptureStore;
 use crate::download::manager::DownloadManager;
+use crate::feed::EventFeed;
 use crate::files::Files;
-use crate::limits::{FIRST_SETUP_TIMEOUT, SETUP_DEADLINE};
+use crate::limits::SETUP_DEADLINE;
 use crate::media::frames::ScreencastFrames;
+use crate::media::live_view::LiveView;
 use crate::media::screencast::{Recording, Recordings};
-use crate::page::Page;
 use crate::page::navigation::{DocumentResponse, LoadState};
-use crate::snapshot::title;
+use crate::page::{Page, PageSetup};
 use crate::trace::run::TraceRun;
 
 pub use location::PageLocation;
 
-/// One tab in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct TabInfo {
-    /// Its id.
-    #[schemars(with = "String")]
-    pub tab: TabId,
-    /// Its CDP target id.
-    #[serde(skip)]
-    pub target: TargetId,
-    /// Its title.
-    pub title: String,
-    /// Its URL.
-    pub url: String,
-    /// Whether commands that name no tab act on it.
-    pub current: bool,
-    /// The tab whose page opened it.
-    #[serde(skip)]
-    pub opener: Option<TabId>,
-}
+/// How long a navigation waits for the setup of a page that was just attached.
+const FIRST_SETUP_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What the engine holds for a browser's tabs, for leak checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +75,9 @@ pub struct Browser {
     captures: CaptureStore,
     recordings: Recordings,
     view: TabDefaults,
+    feed: EventFeed,
+    /// The latest element that an action used.
+    mark: watch::Sender<Option<PointerMark>>,
     tasks: TaskGroup,
 }
 
@@ -98,6 +87,8 @@ struct State {
     pages: HashMap<TargetId, OpenPage>,
     /// Hidden tabs of the engine, which no list contains and no action may use.
     hidden: HashSet<TargetId>,
+    /// Browser contexts that scripts have made.
+    contexts: HashSet<BrowserContextId>,
 }
 
 #[derive(Debug)]
@@ -120,12 +111,20 @@ impl Browser {
         tasks: &TaskGroup,
     ) -> Result<Self, Failure> {
         let connection = Connection::start(source, sink, tasks);
-        let downloads = DownloadManager::start(&connection, files, tasks);
+        let feed = EventFeed::default();
+        let downloads = DownloadManager::start(&connection, files, tasks, feed.clone());
         let registry =
             TargetRegistry::start(&connection, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
-        let state = Arc::new(Mutex::new(State { tab_ids, pages: HashMap::new(), hidden: HashSet::new() }));
+        let state = Arc::new(Mutex::new(State {
+            tab_ids,
+            pages: HashMap::new(),
+            hidden: HashSet::new(),
+            contexts: HashSet::new(),
+        }));
+        // A crashed target keeps its sessions, and its pending commands get no response
+        // (docs/cdp/detach-discipline.md).
         let crashes = connection.browser().events(EventFilter::methods(["Target.targetCrashed"]));
-        tasks.start("crashes", mark_crashed(crashes, Arc::downgrade(&state)));
+        tasks.start("crashes", mark_crashed(crashes, Arc::downgrade(&state), feed.clone()));
         let attaching = tokio::sync::Mutex::new(());
         let visited = Arc::new(VisitedOrigins::default());
         let (created, changed) = (registry.on_created(), registry.on_changed());
@@ -144,6 +143,8 @@ impl Browser {
             captures,
             recordings,
             view: TabDefaults::default(),
+            feed,
+            mark: watch::Sender::default(),
             tasks,
         };
         browser.forget_closed();
@@ -191,36 +192,6 @@ impl Browser {
         open
     }
 
-    /// How many tabs are open.
-    #[must_use]
-    pub fn tab_count(&self) -> usize {
-        self.open_pages().len()
-    }
-
-    /// The tabs as they are now, in the order of their ids.
-    ///
-    /// Sends a command for the titles: Chrome sends no event when one changes.
-    ///
-    /// # Errors
-    /// When the browser does not respond.
-    pub async fn tabs(&self, deadline: impl Into<Deadline>) -> Result<Vec<TabInfo>, Failure> {
-        let listing = self.connection.browser().begin("Target.getTargets", &(), deadline);
-        let response = match listing {
-            Ok(listing) => listing.response().await,
-            Err(error) => Err(error),
-        };
-        let listed: Listed = response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;
-        let known = self.forget_closed();
-        let is_known = |info: &TargetInfo| known.iter().any(|open| open.target_id == info.target_id);
-        Ok(self.describe(listed.target_infos.into_iter().filter(is_known).collect()))
-    }
-
-    /// The tabs as the browser last reported them, in the order of their ids. Titles may be outdated.
-    #[must_use]
-    pub fn list_tabs(&self) -> Vec<TabInfo> {
-        self.describe(self.open_pages())
-    }
-
     /// The page of a tab, or of the current one, if it was used. Sends no command.
     pub(crate) fn attached_page(&self, tab: Option<TabId>) -> Option<Page> {
         let target = match tab {
@@ -228,38 +199,6 @@ impl Browser {
             Some(id) => self.find_target(id).ok()?,
         };
         self.find_page(&target)
-    }
-
-    fn describe(&self, open: Vec<TargetInfo>) -> Vec<TabInfo> {
-        let current = self.current_target(&open);
-        let mut state = self.state();
-        let mut tabs: Vec<TabInfo> = open
-            .into_iter()
-            .map(|info| TabInfo {
-                tab: state.tab_ids.id_of(&info.target_id),
-                current: current.as_ref() == Some(&info.target_id),
-                opener: info.opener_id.as_ref().and_then(|opener| state.tab_ids.find_id(opener)),
-                target: info.target_id,
-                title: title(&info.title).as_str().to_owned(),
-                url: info.url,
-            })
-            .collect();
-        tabs.sort_unstable_by_key(|tab| tab.tab.number);
-        tabs
-    }
-
-    /// The selected tab, else the first one.
-    fn current_target(&self, open: &[TargetInfo]) -> Option<TargetId> {
-        let mut state = self.state();
-        if let Some(current) = state.tab_ids.current() {
-            return Some(current.clone());
-        }
-        let mut numbered: Vec<(u32, TargetId)> = open
-            .iter()
-            .map(|info| (state.tab_ids.id_of(&info.target_id).number, info.target_id.clone()))
-            .collect();
-        numbered.sort_unstable_by_key(|(number, _)| *number);
-        numbered.into_iter().next().map(|(_, target)| target)
     }
 
     /// The page of a tab, or of the current one.
@@ -298,8 +237,13 @@ impl Browser {
         }
         let session = self.registry.attach(target, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
         let (crashed, watcher) = watch::channel(false);
-        let page =
-            Page::new(target.clone(), session, watcher, &self.tasks, self.view.policy(), self.view.egress());
+        let setup = PageSetup {
+            policy: self.view.policy(),
+            egress: self.view.egress(),
+            feed: self.feed.clone(),
+            jar: self.made_context_of(target),
+        };
+        let page = Page::new(target.clone(), session, watcher, &self.tasks, setup);
         page.selected_frame().restore(self.state().tab_ids.selected_frame(target).cloned());
         self.state().pages.insert(target.clone(), OpenPage { page: page.clone(), crashed });
         self.view.apply(&page).await;
@@ -328,43 +272,29 @@ impl Browser {
         state: LoadState,
         deadline: Deadline,
     ) -> Result<DocumentResponse, Failure> {
+        self.navigate_from(page, url, None, state, deadline).await
+    }
+
+    /// The same with the referer that the request has.
+    ///
+    /// # Errors
+    /// As `navigate`.
+    pub(crate) async fn navigate_from(
+        &self,
+        page: &Page,
+        url: &str,
+        referer: Option<&str>,
+        state: LoadState,
+        deadline: Deadline,
+    ) -> Result<DocumentResponse, Failure> {
         self.clear_crash(page.target());
         // Wait for the setup of the page's session: Chromium 156 loses request events of the new process when a page
         // navigates before that. A crashed page never responds, so the wait is short and its result is ignored.
         let _ = page.session().wait_ready(Deadline::after(FIRST_SETUP_TIMEOUT)).await;
-        let response = page.navigate(url, state, deadline).await?;
+        let response = page.navigate(url, referer, state, deadline).await?;
         // The crash event may have arrived after the first `clear_crash`.
         self.clear_crash(page.target());
         Ok(response)
-    }
-
-    /// Opens a tab and makes it the current one.
-    pub(crate) async fn new_tab(&self, background: bool) -> Result<Page, Failure> {
-        let target = self.create_tab(background).await?;
-        self.select_target(target).await
-    }
-
-    /// Makes a tab the current one.
-    ///
-    /// # Errors
-    /// When there is no such tab.
-    pub async fn select_tab(&self, tab: TabId) -> Result<(), Failure> {
-        self.select(tab).await.map(drop)
-    }
-
-    /// The tab that commands use when they name none.
-    #[must_use]
-    pub fn current_tab(&self) -> Option<TabId> {
-        let open = self.open_pages();
-        let current = self.current_target(&open)?;
-        Some(self.tab_id_of_target(&current))
-    }
-
-    /// Makes a tab the current one.
-    pub(crate) async fn select(&self, tab: TabId) -> Result<Page, Failure> {
-        self.forget_closed();
-        let target = self.find_target(tab)?;
-        self.select_target(target).await
     }
 
     /// A feed of targets that are created from now on.
@@ -411,6 +341,16 @@ impl Browser {
     ) -> Result<Recording, Failure> {
         let session = self.registry.attach(page.target(), deadline).await.map_err(CdpError::into_failure)?;
         Recording::start(session, recorded, page.start_screenshot_check(), &self.tasks, deadline).await
+    }
+
+    /// A tab for the user's live view, in a CDP session of its own.
+    ///
+    /// # Errors
+    /// When the tab is gone or does not respond.
+    pub async fn live_view(&self, tab: TabId, deadline: Deadline) -> Result<LiveView, Failure> {
+        let page = self.page(Some(tab)).await?;
+        let session = self.registry.attach(page.target(), deadline).await.map_err(CdpError::into_failure)?;
+        LiveView::start(page, session, deadline).await
     }
 
     /// The running trace of the browser.
@@ -465,30 +405,6 @@ impl Browser {
         self.state().tab_ids.id_of(target)
     }
 
-    /// The page of the current tab, or of a new tab if requested. `None` when no tab is open.
-    ///
-    /// # Errors
-    /// When the browser refuses.
-    pub async fn page_for_open(&self, new_tab: bool) -> Result<Option<Page>, Failure> {
-        let open = self.forget_closed();
-        let target = match self.current_target(&open) {
-            None => return Ok(None),
-            Some(_) if new_tab => self.create_tab(true).await?,
-            Some(current) => current,
-        };
-        self.select_target(target).await.map(Some)
-    }
-
-    /// Makes a tab the current one.
-    ///
-    /// # Errors
-    /// When there is no such tab.
-    pub async fn select_target(&self, target: TargetId) -> Result<Page, Failure> {
-        let page = self.page_for(&target).await?;
-        self.state().tab_ids.select(target);
-        Ok(page)
-    }
-
     async fn create_tab(&self, background: bool) -> Result<TargetId, Failure> {
         self.create_target(&json!({"url": "about:blank", "background": background})).await
     }
@@ -496,12 +412,13 @@ impl Browser {
     async fn create_target(&self, params: &serde_json::Value) -> Result<TargetId, Failure> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Created {
+        struct CreatedTarget {
             target_id: TargetId,
         }
         let browser = self.connection.browser();
         let response = browser.send("Target.createTarget", params, SETUP_DEADLINE).await;
-        let created: Created = response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;
+        let created: CreatedTarget =
+            response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;
         Ok(created.target_id)
     }
 
@@ -553,33 +470,6 @@ impl Browser {
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
-    }
-}
-
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Listed {
-    target_infos: Vec<TargetInfo>,
-}
-
-/// Marks pages whose process crashed, until the browser is dropped.
-async fn mark_crashed(mut crashes: EventStream, state: Weak<Mutex<State>>) {
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Crashed {
-        target_id: TargetId,
-    }
-    loop {
-        let crashed = match crashes.next().await {
-            Ok(event) => event.to::<Crashed>(),
-            Err(CdpError::Missed { .. }) => continue,
-            Err(_) => return,
-        };
-        let (Ok(crashed), Some(state)) = (crashed, state.upgrade()) else { return };
-        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = state.pages.get(&crashed.target_id) {
-            open.crashed.send_replace(true);
-        }
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError, Weak};
 use tabwire_cdp::{CdpError, Feed, TargetInfo};
 use url::Url;
 
-use crate::limits::VISITED_ORIGINS;
+/// Visited origins whose storage can be saved. Later ones are ignored.
+const VISITED_ORIGINS: usize = 1_000;
 
 /// Visited http and https origins, up to a limit.
 #[derive(Debug, Default)]

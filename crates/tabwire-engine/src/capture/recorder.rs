@@ -2,6 +2,8 @@
 //!
 //! Never changes the result or the failure of the action.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tabwire_api::{Failure, TargetId};
 use tabwire_cdp::Deadline;
@@ -10,10 +12,18 @@ use tokio::time::Instant;
 use crate::action::context::Context;
 use crate::capture::set::{Capture, CaptureOutcome};
 use crate::capture::store::{CaptureSlot, CaptureStore, TabBaseline};
-use crate::limits::{CAPTURE_BEFORE, CAPTURE_DEADLINE, CAPTURE_RESULT};
 use crate::page::Page;
 use crate::snapshot::{SnapshotLines, SnapshotRequest};
 use crate::timestamp::Timestamp;
+
+/// Bytes of an action's result in the index of captures. A longer one is left out.
+const CAPTURE_RESULT: usize = 4_000;
+
+/// How long an action waits for a snapshot before it, so that its capture can list changes.
+const CAPTURE_BEFORE: Duration = Duration::from_secs(2);
+
+/// How long the capture of one action may take.
+const CAPTURE_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The action that controls captures is not recorded.
 const EXCLUDED: &str = "capture";
@@ -88,7 +98,7 @@ async fn prepare_baseline(store: &CaptureStore, page: &Page) {
     if let Ok(fields) = page.secret_fields(&known, deadline).await {
         store.with_redaction(|redaction| fields.values.iter().for_each(|value| redaction.learn(value)));
     }
-    if store.knows(page.target()) {
+    if store.has_tab(page.target()) {
         return;
     }
     let mut seen = TabBaseline { console: page.state().console().count(), ..TabBaseline::default() };

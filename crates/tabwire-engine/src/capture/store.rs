@@ -8,10 +8,12 @@ use serde_json::Value;
 use tabwire_api::{ErrorCode, Failure, TargetId};
 
 use crate::files::{FileKind, Files, NewFile, OutputDirectory};
-use crate::limits::CAPTURE_TABS;
 use crate::secrets::redaction::Redaction;
 use crate::snapshot::SnapshotMemory;
 use crate::timestamp::Timestamp;
+
+/// Tabs whose last snapshot is kept for captures.
+const CAPTURE_TABS: usize = 64;
 
 /// Which actions are captured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,7 +131,7 @@ impl CaptureStore {
     }
 
     /// Whether the tab has a known state.
-    pub(crate) fn knows(&self, tab: &TargetId) -> bool {
+    pub(crate) fn has_tab(&self, tab: &TargetId) -> bool {
         self.state().tabs.contains_key(tab)
     }
 

@@ -182,7 +182,7 @@ impl PageSession {
     ) -> Result<(CdpSession, ContextId), Failure> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Created {
+        struct IsolatedWorld {
             execution_context_id: ContextId,
         }
         self.wait_ready(deadline).await?;
@@ -193,10 +193,12 @@ impl PageSession {
             if let Some(context) = context {
                 return Ok((session, context));
             }
+            // Worlds of the same name in a frame are one world, so a second call returns the existing context
+            // (docs/cdp/isolated-worlds.md).
             let params = json!({"frameId": frame, "worldName": self.world_name()});
             let created = session.send("Page.createIsolatedWorld", &params, deadline).await;
-            match created.and_then(|created| created.to::<Created>()) {
-                Ok(Created { execution_context_id: context }) => {
+            match created.and_then(|created| created.to::<IsolatedWorld>()) {
+                Ok(IsolatedWorld { execution_context_id: context }) => {
                     self.install_agent(&session, context, deadline).await?;
                     self.tree().set_agent_context(frame, context, &session);
                     return Ok((session, context));
@@ -230,6 +232,8 @@ impl PageSession {
         deadline: Deadline,
     ) -> Result<(), Failure> {
         let params = json!({"expression": page_agent(), "contextId": context.number()});
-        session.send("Runtime.evaluate", &params, deadline).await.map(drop).map_err(CdpError::into_failure)
+        let installed = session.send("Runtime.evaluate", &params, deadline).await;
+        // In a new tab of Firefox, the first document can replace the empty one at any moment.
+        installed.map(drop).map_err(|error| self.failure(error))
     }
 }

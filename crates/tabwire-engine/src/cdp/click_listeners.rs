@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::Instant;
 
-use super::element_object::{Evaluated, Resolved};
+use super::element_object::{RemoteObjectResponse, ResolveNodeResponse};
 use super::listener_table::{FAST_LISTENERS, Fingerprint, Listener, ListenerTable, NodeNumber};
 use super::session::{PageSession, ResponseFuture};
 use crate::frames::tree::{ContextId, ListenerScope};
@@ -240,7 +240,7 @@ impl ListenerUpdate {
     /// `document`.
     async fn resolve_document(&mut self) -> Result<String, CdpError> {
         let params = json!({"expression": "document", "contextId": self.main_context.number()});
-        let response: Evaluated =
+        let response: RemoteObjectResponse =
             self.session.send("Runtime.evaluate", &params, self.deadline).await?.to()?;
         let document = response.result.object_id.unwrap_or_default();
         self.table.document = Some(document.clone());
@@ -274,7 +274,7 @@ impl ListenerUpdate {
         for (node, pending) in nodes.iter().zip(pending) {
             match pending?.response().await {
                 Ok(response) => {
-                    if let Some(object) = response.to::<Resolved>()?.object.object_id {
+                    if let Some(object) = response.to::<ResolveNodeResponse>()?.object.object_id {
                         numbers.push(*node);
                         elements.push(json!({"objectId": object}));
                     }

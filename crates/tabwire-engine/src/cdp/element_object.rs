@@ -33,32 +33,53 @@ pub(super) struct RemoteObject {
 
 /// The response to `Runtime.evaluate` without `returnByValue`.
 #[derive(Deserialize)]
-pub(super) struct Evaluated {
+pub(super) struct RemoteObjectResponse {
     pub(super) result: RemoteObject,
 }
 
 /// The response to `DOM.resolveNode`.
 #[derive(Deserialize)]
-pub(super) struct Resolved {
+pub(super) struct ResolveNodeResponse {
     pub(super) object: RemoteObject,
 }
 
 /// The response to `DOM.describeNode`.
 #[derive(Deserialize)]
-struct Described {
+struct DescribeNodeResponse {
     node: DescribedNode,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct DescribedNode {
-    backend_node_id: i64,
+pub(super) struct DescribedNode {
+    pub(super) backend_node_id: i64,
     /// The frame that the node embeds, for `iframe` and its kin.
     frame_id: Option<FrameId>,
+    #[serde(default)]
+    shadow_roots: Vec<DescribedRoot>,
 }
 
+/// A shadow root of a described node.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DescribedRoot {
+    backend_node_id: i64,
+    shadow_root_type: Option<String>,
+}
+
+/// Makes files in the page and gives them to the input, as a user's choice does.
+const GIVE_FILES: &str = "function (files) {
+    const data = new DataTransfer();
+    for (const { name, mime_type: type, content } of files) {
+        data.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name, { type }));
+    }
+    this.files = data.files;
+    this.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+    this.dispatchEvent(new Event('change', { bubbles: true }));
+}";
+
 /// An element that Chrome keeps for us. Dropping it releases the object.
-struct ElementObject {
+pub(super) struct ElementObject {
     session: CdpSession,
     id: String,
 }
@@ -71,20 +92,25 @@ impl Drop for ElementObject {
 }
 
 impl ElementObject {
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// The value of an expression in an execution context; `None` when it is not an object.
-    async fn evaluate(
+    pub(super) async fn evaluate(
         session: &CdpSession,
         context: ContextId,
         expression: &str,
         deadline: Deadline,
     ) -> Result<Option<Self>, CdpError> {
         let params = json!({"expression": expression, "contextId": context.number()});
-        let evaluated: Evaluated = session.send("Runtime.evaluate", &params, deadline).await?.to()?;
+        let evaluated: RemoteObjectResponse =
+            session.send("Runtime.evaluate", &params, deadline).await?.to()?;
         Ok(evaluated.result.object_id.map(|id| Self { session: session.clone(), id }))
     }
 
     /// A node as an object of an execution context; of the main world without one.
-    async fn resolve(
+    pub(super) async fn resolve(
         session: &CdpSession,
         node: i64,
         context: Option<ContextId>,
@@ -94,15 +120,21 @@ impl ElementObject {
         if let Some(context) = context {
             params["executionContextId"] = json!(context.number());
         }
-        let resolved: Resolved = session.send("DOM.resolveNode", &params, deadline).await?.to()?;
+        let resolved: ResolveNodeResponse = session.send("DOM.resolveNode", &params, deadline).await?.to()?;
         Ok(resolved.object.object_id.map(|id| Self { session: session.clone(), id }))
     }
 
-    async fn describe(&self, deadline: Deadline) -> Result<DescribedNode, CdpError> {
+    pub(super) async fn describe(&self, deadline: Deadline) -> Result<DescribedNode, CdpError> {
         let params = json!({"objectId": self.id});
-        let described: Described = self.session.send("DOM.describeNode", &params, deadline).await?.to()?;
+        let described: DescribeNodeResponse =
+            self.session.send("DOM.describeNode", &params, deadline).await?.to()?;
         Ok(described.node)
     }
+}
+
+/// The same for an element that may be detached by now.
+pub(super) fn agent_element_or_detached(key: ElementKey) -> String {
+    format!("tabwire.keptElement({})", json!(key))
 }
 
 /// The expression that gives the agent's element with a key.
@@ -142,59 +174,6 @@ impl PageSession {
         response.and_then(|response| response.to()).map_err(failed)
     }
 
-    /// Calls a function of a script with elements of a frame, in the main world. Returns the response to
-    /// `Runtime.callFunctionOn`.
-    pub(crate) async fn call_on_elements(
-        &self,
-        frame: &FrameId,
-        keys: &[ElementKey],
-        function: &str,
-        deadline: Deadline,
-    ) -> Result<Value, Failure> {
-        self.check(frame, Capability::Eval)?;
-        self.count_activity();
-        let (session, context) = self.agent_context(frame, deadline).await?;
-        let failed = |error: CdpError| self.failure_in(frame, error);
-        let mut objects = Vec::with_capacity(keys.len());
-        for key in keys {
-            let isolated = ElementObject::evaluate(&session, context, &agent_element(*key), deadline).await;
-            let isolated = isolated.map_err(failed)?.ok_or_else(element_gone)?;
-            let node = isolated.describe(deadline).await.map_err(failed)?;
-            let element = ElementObject::resolve(&session, node.backend_node_id, None, deadline).await;
-            objects.push(element.map_err(failed)?.ok_or_else(element_gone)?);
-        }
-        let document = match objects.first() {
-            // The function runs in the world of an object; without elements, in that of the document element.
-            None => Some(self.document_element(&session, context, deadline).await?),
-            Some(_) => None,
-        };
-        let this = document.as_ref().or(objects.first()).map(|object| object.id.clone());
-        let arguments: Vec<Value> = objects.iter().map(|object| json!({"objectId": object.id})).collect();
-        let params = json!({
-            "objectId": this, "functionDeclaration": function, "arguments": arguments,
-            "awaitPromise": true, "returnByValue": true, "userGesture": true,
-        });
-        let response = session.send("Runtime.callFunctionOn", &params, deadline).await;
-        if matches!(response, Err(CdpError::Timeout { .. })) {
-            let _ = session.begin("Runtime.terminateExecution", &json!({}), SETUP_DEADLINE);
-        }
-        response.and_then(|response| response.to()).map_err(failed)
-    }
-
-    async fn document_element(
-        &self,
-        session: &CdpSession,
-        context: ContextId,
-        deadline: Deadline,
-    ) -> Result<ElementObject, Failure> {
-        let failed = CdpError::into_failure;
-        let isolated = ElementObject::evaluate(session, context, "document.documentElement", deadline).await;
-        let isolated = isolated.map_err(failed)?.ok_or_else(element_gone)?;
-        let node = isolated.describe(deadline).await.map_err(failed)?;
-        let element = ElementObject::resolve(session, node.backend_node_id, None, deadline).await;
-        element.map_err(failed)?.ok_or_else(element_gone)
-    }
-
     /// The frame that an element embeds, as Playwright's `contentFrame`; `None` for any other element.
     pub(crate) async fn content_frame(
         &self,
@@ -207,6 +186,61 @@ impl PageSession {
         let element = ElementObject::evaluate(&session, context, &agent_element(key), deadline).await;
         let Some(element) = element.map_err(failed)? else { return Ok(None) };
         Ok(element.describe(deadline).await.map_err(failed)?.frame_id)
+    }
+
+    /// Gives the closed shadow root of an element to the agent, which cannot read it by itself. Returns whether there is
+    /// one.
+    pub(crate) async fn adopt_closed_root(
+        &self,
+        frame: &FrameId,
+        key: ElementKey,
+        deadline: Deadline,
+    ) -> Result<bool, Failure> {
+        let (session, context) = self.agent_context(frame, deadline).await?;
+        let failed = |error: CdpError| self.failure_in(frame, error);
+        let host = ElementObject::evaluate(&session, context, &agent_element(key), deadline).await;
+        let host = host.map_err(failed)?.ok_or_else(element_gone)?;
+        let described = host.describe(deadline).await.map_err(failed)?;
+        let is_closed = |root: &DescribedRoot| root.shadow_root_type.as_deref() == Some("closed");
+        let Some(root) = described.shadow_roots.into_iter().find(is_closed) else { return Ok(false) };
+        let root = ElementObject::resolve(&session, root.backend_node_id, Some(context), deadline).await;
+        let root = root.map_err(failed)?.ok_or_else(element_gone)?;
+        let function = "function () { tabwire.adoptRoot(this); }";
+        let params = json!({"objectId": root.id, "functionDeclaration": function});
+        session.send("Runtime.callFunctionOn", &params, deadline).await.map_err(failed)?;
+        Ok(true)
+    }
+
+    /// The agent's key of the element that embeds a frame, with its document. `above` is the frame around it.
+    pub(crate) async fn frame_owner(
+        &self,
+        above: &FrameId,
+        frame: &FrameId,
+        deadline: Deadline,
+    ) -> Result<Value, Failure> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct FrameOwner {
+            backend_node_id: i64,
+        }
+        self.check(above, Capability::Read)?;
+        let (session, context) = self.agent_context(above, deadline).await?;
+        let failed = |error: CdpError| self.failure_in(above, error);
+        let params = json!({"frameId": frame});
+        let owner: FrameOwner = session
+            .send("DOM.getFrameOwner", &params, deadline)
+            .await
+            .and_then(|response| response.to())
+            .map_err(failed)?;
+        let element = ElementObject::resolve(&session, owner.backend_node_id, Some(context), deadline).await;
+        let element = element.map_err(failed)?.ok_or_else(element_gone)?;
+        let params = json!({
+            "objectId": element.id, "returnByValue": true,
+            "functionDeclaration": "function () { return tabwire.run('keyOf', { element: this }); }",
+        });
+        let response = session.send("Runtime.callFunctionOn", &params, deadline).await;
+        let response: EvaluateResponse = response.and_then(|response| response.to()).map_err(failed)?;
+        response.into_agent_result()
     }
 
     /// Registers the element that embeds this frame with the agent of the frame above.
@@ -250,8 +284,7 @@ impl PageSession {
         let (session, context) = self.agent_context(frame, deadline).await?;
         let object = match input {
             FileInput::Element(key) => {
-                let expression = format!("tabwire.elementByKey({})", json!(key));
-                ElementObject::evaluate(&session, context, &expression, deadline).await
+                ElementObject::evaluate(&session, context, &agent_element_or_detached(key), deadline).await
             }
             FileInput::Node(node) => ElementObject::resolve(&session, node, Some(context), deadline).await,
         };
@@ -274,6 +307,24 @@ impl PageSession {
         let response: EvaluateResponse =
             response.and_then(|response| response.to()).map_err(|error| self.failure_in(frame, error))?;
         response.into_agent_result()
+    }
+
+    /// Sets the files of a file input from memory.
+    pub(crate) async fn give_files(
+        &self,
+        frame: &FrameId,
+        input: FileInput,
+        files: &Value,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        self.check(frame, Capability::Upload)?;
+        let element = self.file_input(frame, input, deadline).await?;
+        let params = json!({
+            "objectId": element.id, "functionDeclaration": GIVE_FILES, "arguments": [{"value": files}],
+            "returnByValue": true,
+        });
+        let given = element.session.send("Runtime.callFunctionOn", &params, deadline).await;
+        given.map(drop).map_err(|error| self.failure_in(frame, error))
     }
 
     /// Sets the files of a file input, as Playwright's `setInputFiles`.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tabwire_api::{CdpSessionId, FrameId};
 use tabwire_cdp::{CdpError, CdpSession, Event, EventFilter};
 
-use super::session::{EventObserver, PageSession};
+use super::session::{EventObserver, PageSession, WeakPageSession};
 use super::setup::FrameTreeResponse;
 use crate::frames::tree::{ContextId, FrameDescription};
 use crate::limits::SETUP_DEADLINE;
@@ -30,10 +30,16 @@ const METHODS: &[&str] = &[
     "Page.javascriptDialogOpening",
     "Page.javascriptDialogClosed",
     "Page.fileChooserOpened",
+    "Page.loadEventFired",
+    "Page.domContentEventFired",
+    "Runtime.bindingCalled",
     "Runtime.consoleAPICalled",
     "Runtime.exceptionThrown",
     "Log.entryAdded",
 ];
+
+/// How often the frames of a page that keep changing are requested.
+const LISTINGS: usize = 5;
 
 /// `Page.frameNavigated.type` of a document from the back/forward cache.
 const RESTORED: &str = "BackForwardCacheRestore";
@@ -134,12 +140,12 @@ struct ContextDestroyed {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Attached {
+pub(super) struct AttachedToTarget {
     pub(super) session_id: CdpSessionId,
     target_info: AttachedTarget,
 }
 
-impl Attached {
+impl AttachedToTarget {
     pub(super) fn url(&self) -> &str {
         &self.target_info.url
     }
@@ -158,7 +164,7 @@ struct AttachedTarget {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Detached {
+struct DetachedFromTarget {
     session_id: CdpSessionId,
 }
 
@@ -256,10 +262,17 @@ impl PageSession {
             }
             "Runtime.executionContextsCleared" => self.tree().clear_contexts(session),
             "Target.attachedToTarget" => self.child_attached(session, event.to()?, observer),
-            "Target.detachedFromTarget" => self.tree().session_ended(&event.to::<Detached>()?.session_id),
+            "Target.detachedFromTarget" => {
+                self.tree().session_ended(&event.to::<DetachedFromTarget>()?.session_id);
+            }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Requests the frames of a session again: they changed while the last list was under way.
+    pub(super) async fn list_frames_again(&self, session: &CdpSession) {
+        list_frames(&self.downgrade(), session).await;
     }
 
     fn context_created(&self, context: Context, session: &CdpSession) {
@@ -272,32 +285,44 @@ impl PageSession {
     }
 
     fn frame_navigated(&self, navigated: FrameNavigated, session: &CdpSession) {
-        self.tree().committed(navigated.frame, session);
-        if navigated.kind == RESTORED {
+        let is_restored = navigated.kind == RESTORED;
+        self.tree().committed(navigated.frame, session, is_restored);
+        if is_restored {
             // Chromium reports no frames of a document that it restores from the back/forward cache.
             let (weak, session) = (self.downgrade(), session.clone());
-            self.tasks().start("page-restored", async move {
-                let response = session.send("Page.getFrameTree", &(), SETUP_DEADLINE).await;
-                let response = response.and_then(|response| response.to::<FrameTreeResponse>());
-                if let (Some(page), Ok(response)) = (weak.upgrade(), response) {
-                    page.tree().merge_listed(response.frame_tree, &session);
-                }
-            });
+            self.tasks().start("page-restored", async move { list_frames(&weak, &session).await });
         }
     }
 
     /// A frame got a process of its own, or the page started a worker.
-    fn child_attached(&self, session: &CdpSession, attached: Attached, observer: &Arc<dyn EventObserver>) {
+    fn child_attached(
+        &self,
+        session: &CdpSession,
+        attached: AttachedToTarget,
+        observer: &Arc<dyn EventObserver>,
+    ) {
         let child = session.connection().session(&attached.session_id);
         if attached.target_info.kind != "iframe" {
-            return self.worker_attached(child, &attached.target_info.url, observer);
+            return self.worker_of_document(session, child, &attached.target_info.url, observer);
         }
         let target = attached.target_info;
-        {
-            let mut tree = self.tree();
-            tree.attached(&target.target_id, target.parent_frame_id.as_ref(), &child);
-            tree.set_url(&target.target_id, target.url);
-        }
+        let place = (target.parent_frame_id.as_ref(), target.url);
+        self.tree().child_attached(&target.target_id, place, &child, session);
         self.start_process(child, Some(target.target_id), observer);
     }
+}
+
+/// Requests the frames of a session and merges them. Frames that change meanwhile are requested again.
+async fn list_frames(page: &WeakPageSession, session: &CdpSession) {
+    for _ in 0..LISTINGS {
+        let Some(mark) = page.upgrade().map(|page| page.tree().mark(session)) else { return };
+        let response = session.send("Page.getFrameTree", &(), SETUP_DEADLINE).await;
+        let response = response.and_then(|response| response.to::<FrameTreeResponse>());
+        let (Some(page), Ok(response)) = (page.upgrade(), response) else { return };
+        if page.tree().merge_listed(response.frame_tree, session, mark) {
+            return page.notify_frames_changed();
+        }
+    }
+    // Events have reported every frame of a document that was committed meanwhile.
+    tracing::debug!("the frames of a page changed during each of several requests");
 }

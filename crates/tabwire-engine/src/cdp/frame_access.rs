@@ -9,7 +9,7 @@ use crate::frames::tree::ContextId;
 
 /// Agent functions that act in a frame by themselves. The others read, or prepare an element for a purpose that is
 /// checked separately, or run only in the main frame, which is checked before the action starts.
-const ACTING: &[&str] = &["caretToEnd", "enterSecret", "logIn", "watchDrag"];
+const ACTING: &[&str] = &["caretToEnd", "enterSecret", "logIn", "pickOptions", "watchDrag"];
 
 /// The capability that an agent function needs in its frame.
 pub(super) fn capability_of(function: &str) -> Capability {
@@ -30,6 +30,11 @@ impl FrameUrls {
         let page = self.0.upgrade()?;
         let tree = page.tree();
         tree.frame_of_context(session, context).and_then(|frame| tree.policy_url(&frame))
+    }
+
+    /// The frame that an execution context belongs to.
+    pub(crate) fn frame_of(&self, session: &CdpSession, context: ContextId) -> Option<FrameId> {
+        self.0.upgrade()?.tree().frame_of_context(session, context)
     }
 
     /// The policy URL of the top frame of a process.

@@ -50,7 +50,7 @@ pub(super) struct ListenerTable {
     queried: Option<Instant>,
 }
 
-/// Cheap evidence that the listeners are the same as before.
+/// A cheap sign that the listeners are the same as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     /// `jsEventListeners` of the document's process.

@@ -10,6 +10,8 @@ use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStrea
 
 use super::event_readers::EventReaders;
 use super::process_settings::{ProcessSettings, Setting};
+use super::script_objects::ScriptHandles;
+use super::workers::{Worker, Workers};
 use crate::frames::policy::FramePolicy;
 use crate::frames::shown_documents::DocumentMark;
 use crate::frames::tree::{ContextId, Frame, FrameInfo, FrameTree};
@@ -24,6 +26,12 @@ pub(crate) trait EventObserver: Send + Sync {
 
     /// A process joined the page. No command has been sent to it yet.
     fn joined(&self, session: &CdpSession);
+
+    /// A worker of the page started or ended.
+    fn worker(&self, worker: &Worker, is_start: bool);
+
+    /// A worker wrote to its console or threw.
+    fn observe_worker(&self, worker: &Worker, event: &Event);
 }
 
 /// What applies to a page from its first command on.
@@ -65,6 +73,8 @@ struct Inner {
     egress: Option<EgressPolicy>,
     settings: ProcessSettings,
     readers: EventReaders,
+    handles: ScriptHandles,
+    workers: Workers,
     /// Counts commands and agent calls other than snapshots: while it stays the same, the page was only read.
     activity: AtomicU64,
     setup: tokio::sync::watch::Sender<SetupState>,
@@ -112,6 +122,8 @@ impl PageSession {
             egress: config.egress,
             settings: ProcessSettings::starting_with(config.settings),
             readers: EventReaders::default(),
+            handles: ScriptHandles::default(),
+            workers: Workers::default(),
             activity: AtomicU64::default(),
             setup: tokio::sync::watch::Sender::new(SetupState::Pending),
             tasks: tasks.clone(),
@@ -143,6 +155,15 @@ impl PageSession {
 
     pub(super) fn readers(&self) -> &EventReaders {
         &self.inner.readers
+    }
+
+    /// The objects of the page that scripts keep.
+    pub(super) fn handles(&self) -> &ScriptHandles {
+        &self.inner.handles
+    }
+
+    pub(super) fn workers(&self) -> &Workers {
+        &self.inner.workers
     }
 
     pub(super) fn egress(&self) -> Option<&EgressPolicy> {
@@ -207,6 +228,11 @@ impl PageSession {
 
     pub(crate) fn is_gone(&self) -> bool {
         self.inner.session.is_gone()
+    }
+
+    /// The CDP session on the page's own target.
+    pub(crate) fn cdp_session(&self) -> &CdpSession {
+        &self.inner.session
     }
 
     pub(crate) fn policy(&self) -> &FramePolicy {

@@ -6,7 +6,7 @@ use tabwire_cdp::{CdpError, CdpSession, PendingResponse};
 use super::process_settings::{PendingSetting, accept_refusal};
 use super::session::PageSession;
 use crate::agent::page_agent;
-use crate::frames::tree::FrameBranch;
+use crate::frames::tree::{FrameBranch, TreeMark};
 use crate::limits::SETUP_DEADLINE;
 
 /// The pending setup of one session.
@@ -18,6 +18,8 @@ pub(super) struct PendingSetup {
     /// `Runtime.runIfWaitingForDebugger`, for a frame's process.
     release: Option<Result<PendingResponse, CdpError>>,
     frame_tree: Result<PendingResponse, CdpError>,
+    /// Taken before the frames were requested.
+    mark: TreeMark,
     is_page: bool,
 }
 
@@ -40,22 +42,27 @@ impl PageSession {
             "filter": [{"type": "iframe"}, {"type": "worker"}, {"type": "worklet"}, {"exclude": true}],
         });
         let mut required = vec![
+            // Chrome handles the commands of one CDP session in order, so a document that starts now has the agent
+            // and the settings before its first script.
             begin("Page.enable", json!({})),
             begin("Page.setLifecycleEventsEnabled", json!({"enabled": true})),
             begin("Runtime.enable", json!({})),
             begin("Page.addScriptToEvaluateOnNewDocument", script),
             begin("Network.enable", json!({})),
             begin("Log.enable", json!({})),
+            // Out-of-process frames and workers are announced on the session of their parent only, so every process
+            // needs this (docs/cdp/auto-attach-against-discover.md).
             begin("Target.setAutoAttach", children),
         ];
         if is_page {
             required.push(begin("Page.setInterceptFileChooserDialog", json!({"enabled": true})));
         }
         let settings = self.settings().begin(session);
+        let mark = self.tree().mark(session);
         let frame_tree = begin("Page.getFrameTree", json!({}));
         // Kept with the others: a command whose `PendingResponse` is dropped may never be sent.
         let release = (!is_page).then(|| begin("Runtime.runIfWaitingForDebugger", json!({})));
-        PendingSetup { required, settings, release, frame_tree, is_page }
+        PendingSetup { required, settings, release, frame_tree, mark, is_page }
     }
 
     pub(super) async fn finish_setup(
@@ -67,7 +74,10 @@ impl PageSession {
             pending?.response().await?;
         }
         let response: FrameTreeResponse = setup.frame_tree?.response().await?.to()?;
-        self.tree().merge_listed(response.frame_tree, session);
+        let is_merged = self.tree().merge_listed(response.frame_tree, session, setup.mark);
+        if !is_merged {
+            self.list_frames_again(session).await;
+        }
         for setting in setup.settings {
             self.finish_setting(setting).await?;
         }

@@ -8,8 +8,11 @@ use tabwire_api::FrameId;
 use tokio::sync::watch;
 
 use crate::download::mime_type::mime_type_of;
-use crate::limits::{DOWNLOAD_BYTES, DOWNLOADS_REMEMBERED};
+use crate::limits::DOWNLOAD_BYTES;
 use crate::snapshot::PageText;
+
+/// Downloads in the log of a browser. The oldest are dropped first; their files stay.
+const DOWNLOADS_REMEMBERED: usize = 200;
 
 /// The state of a download.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -29,9 +32,9 @@ pub(crate) enum DownloadState {
 pub(crate) struct Download {
     /// The file name that the site suggests.
     pub(crate) name: String,
-    /// Its MIME type, by the ending of that name; none for an unknown ending.
+    /// Its MIME type: as the response says, else by the ending of that name; none if neither is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) mime_type: Option<&'static str>,
+    pub(crate) mime_type: Option<String>,
     /// Its state.
     pub(crate) state: DownloadState,
     /// The path of the file, once it is complete.
@@ -77,7 +80,7 @@ impl From<DownloadBegun> for Download {
     fn from(begun: DownloadBegun) -> Self {
         Self {
             name: PageText::cut(&begun.suggested_filename, 200).as_str().to_owned(),
-            mime_type: mime_type_of(&begun.suggested_filename),
+            mime_type: mime_type_of(&begun.suggested_filename).map(str::to_owned),
             url: safe_url(&begun.url),
             guid: begun.guid,
             frame: Some(begun.frame_id),
@@ -103,7 +106,7 @@ impl Download {
                     "{:?} complete: {} bytes{} in {}",
                     self.name,
                     self.bytes,
-                    self.mime_type.map(|kind| format!(" of {kind}")).unwrap_or_default(),
+                    self.mime_type.as_ref().map(|kind| format!(" of {kind}")).unwrap_or_default(),
                     self.path.as_deref().unwrap_or("?")
                 )
             }
@@ -115,7 +118,7 @@ impl Download {
 }
 
 /// A URL without user, query and fragment, which may be secret.
-fn safe_url(url: &str) -> String {
+pub(crate) fn safe_url(url: &str) -> String {
     if url.starts_with("data:") {
         return "data:…".to_owned();
     }
@@ -216,6 +219,15 @@ impl DownloadLog {
         self.entries.send_modify(|entries| {
             if let Some(download) = entries.list.iter_mut().rev().find(|download| download.guid == guid) {
                 download.path = Some(path);
+            }
+        });
+    }
+
+    /// Records the MIME type that the response says.
+    pub(crate) fn set_mime_type(&self, guid: &str, mime_type: String) {
+        self.entries.send_modify(|entries| {
+            if let Some(download) = entries.list.iter_mut().rev().find(|download| download.guid == guid) {
+                download.mime_type = Some(mime_type);
             }
         });
     }

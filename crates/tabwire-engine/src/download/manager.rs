@@ -12,16 +12,23 @@ use tabwire_cdp::{
 };
 
 use crate::download::log::{DownloadBegun, DownloadLog, DownloadState};
-use crate::files::Files;
-use crate::limits::{DOWNLOADS_AT_ONCE, SETUP_DEADLINE};
+use crate::feed::{EventFeed, EventKind};
+use crate::files::{Files, RemoteFiles};
+use crate::limits::SETUP_DEADLINE;
+
+/// Concurrent downloads. Further ones are cancelled.
+const DOWNLOADS_AT_ONCE: usize = 32;
 
 /// The downloads of a browser.
 #[derive(Debug)]
 pub(crate) struct DownloadManager {
     log: DownloadLog,
     browser: CdpSession,
+    feed: EventFeed,
     /// Where complete files go; none while the browser's user handles downloads.
     files: Mutex<Option<Arc<dyn Files>>>,
+    /// The machine of a browser that runs elsewhere.
+    remote: OnceLock<Arc<dyn RemoteFiles>>,
     /// The rule for downloads; without one, all are allowed.
     rule: OnceLock<DownloadRule>,
     /// The pages of the browser, for the rule.
@@ -37,6 +44,9 @@ struct Progress {
     #[serde(default)]
     received_bytes: f64,
     state: String,
+    /// Where the file is, as its browser names it.
+    #[serde(default)]
+    file_path: String,
 }
 
 /// A byte count of CDP, which sends floats.
@@ -55,6 +65,7 @@ impl DownloadManager {
         connection: &Connection,
         files: Option<Arc<dyn Files>>,
         tasks: &TaskGroup,
+        feed: EventFeed,
     ) -> Arc<Self> {
         let browser = connection.browser();
         let methods = ["Browser.downloadWillBegin", "Browser.downloadProgress"];
@@ -63,7 +74,9 @@ impl DownloadManager {
         let manager = Arc::new(Self {
             log: DownloadLog::default(),
             browser,
+            feed,
             files: Mutex::new(None),
+            remote: OnceLock::new(),
             rule: OnceLock::new(),
             pages: OnceLock::new(),
         });
@@ -72,6 +85,21 @@ impl DownloadManager {
             manager.take_over(files);
         }
         manager
+    }
+
+    /// Follows the downloads of a browser on another machine, which keeps them until they are fetched.
+    pub(crate) fn follow_remote(&self, remote: Arc<dyn RemoteFiles>, files: Arc<dyn Files>) {
+        // The first machine stays: a browser does not move.
+        let _ = self.remote.set(remote);
+        *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
+        let params = json!({"behavior": "default", "eventsEnabled": true});
+        // If the browser refuses, it reports no downloads, and waits for a download time out.
+        self.browser.post("Browser.setDownloadBehavior", &params, SETUP_DEADLINE);
+    }
+
+    /// The machine of a browser that runs elsewhere.
+    pub(crate) fn remote(&self) -> Option<&Arc<dyn RemoteFiles>> {
+        self.remote.get()
     }
 
     /// Sets the rule, once.
@@ -105,18 +133,19 @@ impl DownloadManager {
     fn take_over(&self, files: Arc<dyn Files>) {
         let directory = files.download_directory();
         *self.files.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
+        // Under its GUID: a name that a site suggests never becomes a path here.
         let params = json!({"behavior": "allowAndName", "downloadPath": directory, "eventsEnabled": true});
         // If the browser refuses, it reports no downloads, and waits for a download time out.
         self.browser.post("Browser.setDownloadBehavior", &params, SETUP_DEADLINE);
     }
 
     /// Takes over the downloads of a user's browser while the guard lives.
-    pub(crate) fn borrow_downloads(&self, files: &Arc<dyn Files>) -> Option<Borrowed<'_>> {
+    pub(crate) fn borrow_downloads(&self, files: &Arc<dyn Files>) -> Option<DownloadsLease<'_>> {
         if self.is_listening() {
             return None;
         }
         self.take_over(Arc::clone(files));
-        Some(Borrowed(self))
+        Some(DownloadsLease(self))
     }
 
     /// Cancels a download.
@@ -146,6 +175,8 @@ impl DownloadManager {
         if event.method() == "Browser.downloadWillBegin" {
             let Ok(begun) = event.to::<DownloadBegun>() else { return };
             let guid = begun.guid.clone();
+            let facts = json!({"guid": begun.guid, "url": begun.url, "name": begun.suggested_filename});
+            let (target, url) = (TargetId::new(begun.frame_id.as_str()), begun.url.clone());
             let is_allowed =
                 self.rule.get().is_none_or(|rule| rule.allows(&begun.url, self.page_of(&begun).as_deref()));
             if self.log.begin(begun) > DOWNLOADS_AT_ONCE {
@@ -153,6 +184,10 @@ impl DownloadManager {
             } else if !is_allowed {
                 self.cancel(&guid, "the policy does not let files be written from there");
             }
+            self.feed.emit(EventKind::Download, &target, || {
+                let urls = Some(url).filter(|url| url.starts_with("http"));
+                (urls.into_iter().collect(), facts)
+            });
             return;
         }
         let Ok(progress) = event.to::<Progress>() else { return };
@@ -164,7 +199,8 @@ impl DownloadManager {
         match progress.state.as_str() {
             "completed" => {
                 let manager = Arc::clone(self);
-                tasks.start("keep-download", async move { manager.keep(progress.guid).await });
+                let Progress { guid, file_path, .. } = progress;
+                tasks.start("keep-download", async move { manager.keep(guid, &file_path).await });
             }
             "canceled" => {
                 let of = bytes(progress.total_bytes);
@@ -183,8 +219,18 @@ impl DownloadManager {
     }
 
     /// Moves a whole file to its final path; only then is the download complete.
-    async fn keep(&self, guid: String) {
+    async fn keep(&self, guid: String, file_path: &str) {
         let Some(files) = self.files() else { return };
+        if let Some(remote) = self.remote() {
+            let suggested = self.log.entries().find(&guid).map(|found| found.suggested.clone());
+            // The browser may have added a number to the name.
+            let named = file_path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty());
+            let name = named.map(str::to_owned).or(suggested).unwrap_or_default();
+            let to = files.download_directory().join(&guid);
+            if let Err(failure) = remote.fetch(&name, &to).await {
+                return self.log.fail(&guid, format!("it could not be fetched: {}", failure.message));
+            }
+        }
         let found = self.log.entries().find(&guid).map(|found| (found.is_over(), found.suggested.clone()));
         let Some((false, suggested)) = found else {
             // It finished before the cancellation.
@@ -247,9 +293,9 @@ async fn keep_file(
 }
 
 /// Returns the downloads to the browser's user on drop.
-pub(crate) struct Borrowed<'a>(&'a DownloadManager);
+pub(crate) struct DownloadsLease<'a>(&'a DownloadManager);
 
-impl Drop for Borrowed<'_> {
+impl Drop for DownloadsLease<'_> {
     fn drop(&mut self) {
         *self.0.files.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let params = json!({"behavior": "default", "eventsEnabled": false});

@@ -1,4 +1,5 @@
-//! Table: MIME types of files by the endings of their names. Chrome reports no type for a download.
+//! Table: MIME types of files by the endings of their names. Chrome reports no type for a download, so the type comes
+//! from the response where the engine sees it, and from the name otherwise.
 
 const TYPES: &[(&str, &str)] = &[
     ("pdf", "application/pdf"),
@@ -42,9 +43,35 @@ pub(super) fn mime_type_of(name: &str) -> Option<&'static str> {
     TYPES.iter().find(|(known, _)| *known == ending).map(|(_, kind)| *kind)
 }
 
+/// The MIME type in a Content-Type header, without parameters; none if it has another form.
+pub(crate) fn mime_type_in(content_type: &str) -> Option<String> {
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_token = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+    };
+    let (kind, name) = essence.split_once('/')?;
+    (essence.len() <= 120 && is_token(kind) && is_token(name)).then_some(essence)
+}
+
+/// The MIME type of a `data:` URL.
+pub(crate) fn mime_type_of_data(url: &str) -> Option<String> {
+    mime_type_in(url.strip_prefix("data:")?.split(',').next()?)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::mime_type_of;
+    use super::{mime_type_in, mime_type_of, mime_type_of_data};
+
+    #[test]
+    fn types_of_responses_have_no_parameters() {
+        assert_eq!(mime_type_in("Text/HTML; charset=utf-8").as_deref(), Some("text/html"));
+        for bad in ["", "text", "/", "a/b c", "a/<b>", "a/b/c"] {
+            assert_eq!(mime_type_in(bad), None, "{bad:?}");
+        }
+        assert_eq!(mime_type_of_data("data:text/plain;base64,aGk=").as_deref(), Some("text/plain"));
+        assert_eq!(mime_type_of_data("data:,hi"), None);
+    }
 
     #[test]
     fn type_follows_from_the_ending() {

@@ -2,6 +2,6 @@
 
 pub(crate) mod log;
 pub(crate) mod manager;
-mod mime_type;
+pub(crate) mod mime_type;
 pub(crate) mod tab;
 pub(crate) mod wait;

@@ -8,6 +8,7 @@ use tabwire_api::{BrowserContextId, ErrorCode, Failure, Remedy, Step, TargetId};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter};
 
 use crate::browser::Browser;
+use crate::download::mime_type::mime_type_in;
 
 /// A hidden tab for one download; closed on drop.
 pub(crate) struct DownloadTab<'a> {
@@ -18,7 +19,7 @@ pub(crate) struct DownloadTab<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct RequestPaused {
     request_id: String,
     response_error_reason: Option<String>,
     response_status_code: Option<u16>,
@@ -54,8 +55,8 @@ impl<'a> DownloadTab<'a> {
         &self.target
     }
 
-    /// Navigates to a URL and returns when the download has started.
-    pub(crate) async fn download(&self, url: &str, deadline: Deadline) -> Result<(), Failure> {
+    /// Navigates to a URL and returns when the download has started, with the MIME type of the response.
+    pub(crate) async fn download(&self, url: &str, deadline: Deadline) -> Result<Option<String>, Failure> {
         let failed = CdpError::into_failure;
         let begin = |method: &'static str, params: Value| self.session.begin(method, &params, deadline);
         let mut paused = self.session.events(EventFilter::methods(["Fetch.requestPaused"]));
@@ -69,13 +70,16 @@ impl<'a> DownloadTab<'a> {
         for preparation in preparations {
             preparation.map_err(failed)?.response().await.map_err(failed)?;
         }
-        let mut refused = None;
+        let (mut refused, mut mime_type) = (None, None);
         let mut going = std::pin::pin!(going.response());
         let response: NavigateResponse = loop {
             tokio::select! {
                 biased;
                 event = paused.next() => match event {
-                    Ok(event) => refused = self.respond(&event, deadline).or(refused),
+                    Ok(event) => {
+                        mime_type = type_of_response(&event);
+                        refused = self.respond(&event, deadline).or(refused);
+                    }
                     Err(CdpError::Missed { .. }) => {}
                     Err(error) => return Err(failed(error)),
                 },
@@ -86,7 +90,7 @@ impl<'a> DownloadTab<'a> {
         begin("Fetch.disable", json!({})).map_err(failed)?.response().await.map_err(failed)?;
         match (refused, response) {
             (Some(reason), _) => Err(not_downloaded(&reason)),
-            (None, NavigateResponse { is_download: true, .. }) => Ok(()),
+            (None, NavigateResponse { is_download: true, .. }) => Ok(mime_type),
             (None, NavigateResponse { error_text: Some(reason), .. }) => Err(not_downloaded(&reason)),
             (None, _) => Err(not_downloaded("the browser displayed it instead of saving it")),
         }
@@ -94,7 +98,7 @@ impl<'a> DownloadTab<'a> {
 
     /// Turns a response into a download; returns the reason when it cannot.
     fn respond(&self, event: &Event, deadline: Deadline) -> Option<String> {
-        let paused: Paused = event.to().ok()?;
+        let paused: RequestPaused = event.to().ok()?;
         let request = &paused.request_id;
         let (method, params, refused) = match (&paused.response_error_reason, paused.response_status_code) {
             (Some(reason), _) => {
@@ -119,6 +123,13 @@ impl<'a> DownloadTab<'a> {
         self.session.post(method, &params, deadline);
         refused
     }
+}
+
+/// The MIME type of a paused response.
+fn type_of_response(event: &Event) -> Option<String> {
+    let paused: RequestPaused = event.to().ok()?;
+    let is_type = |header: &&Header| header.name.eq_ignore_ascii_case("content-type");
+    paused.response_headers.iter().find(is_type).and_then(|header| mime_type_in(&header.value))
 }
 
 /// Headers changed so that the browser saves the response under the site's file name.

@@ -1,6 +1,7 @@
 //! Waits until a download of a page has finished.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step, TargetId};
 use tabwire_cdp::Deadline;
@@ -8,9 +9,11 @@ use tabwire_cdp::Deadline;
 use crate::action::context::Context;
 use crate::browser::Browser;
 use crate::download::log::{Download, DownloadBegun, DownloadState, Entries};
-use crate::limits::SETTLE_DOWNLOAD;
 use crate::page::Page;
 use crate::page::wait::WaitResult;
+
+/// How long an action waits for downloads that it started. Slower ones are reported as in progress.
+const SETTLE_DOWNLOAD: Duration = Duration::from_secs(1);
 
 impl Page {
     /// Waits until a download finishes that is in progress or starts from now on.

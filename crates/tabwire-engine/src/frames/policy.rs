@@ -48,6 +48,19 @@ impl FramePolicy {
         self.check_address(|| PageUrl::of_cookie_domain(domain), capability)
     }
 
+    /// Fails when a capability is not allowed at a URL whose name leads to this private address.
+    pub(crate) fn check_reached(
+        &self,
+        url: &str,
+        address: std::net::IpAddr,
+        capability: Capability,
+    ) -> Result<(), Failure> {
+        match PageUrl::parse(url).reached_at(address) {
+            Some(reached) => self.check_address(|| reached, capability),
+            None => Ok(()),
+        }
+    }
+
     fn check_address(
         &self,
         address: impl FnOnce() -> PageUrl,

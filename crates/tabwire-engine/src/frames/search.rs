@@ -19,7 +19,7 @@ pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The result of the agent function `locate` in one frame.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Located {
+pub(crate) struct LocateResult {
     #[serde(default)]
     pub(crate) document: Option<DocumentName>,
     pub(crate) total: u32,
@@ -77,7 +77,7 @@ impl Page {
         frames: &[Frame],
         spec: &Value,
         deadline: Deadline,
-    ) -> Result<Vec<(FrameId, Located)>, Failure> {
+    ) -> Result<Vec<(FrameId, LocateResult)>, Failure> {
         let argument = json!({"spec": spec});
         let locate = |frame: &Frame| self.session().call(&frame.id, "locate", &argument, deadline);
         let pending: Vec<_> = frames.iter().map(locate).collect();
@@ -85,7 +85,7 @@ impl Page {
         for (frame, located) in frames.iter().zip(pending) {
             match self.unless_blocked(located).await {
                 Ok(value) => {
-                    if let Ok(located) = serde_json::from_value::<Located>(value) {
+                    if let Ok(located) = serde_json::from_value::<LocateResult>(value) {
                         found.push((frame.id.clone(), located));
                     }
                 }
@@ -145,7 +145,7 @@ impl Page {
     }
 
     /// The failure when several frames have matches, with their refs.
-    fn ambiguous(&self, target: &str, found: &[(FrameId, Located)]) -> Failure {
+    fn ambiguous(&self, target: &str, found: &[(FrameId, LocateResult)]) -> Failure {
         let total: u32 = found.iter().map(|(_, located)| located.total).sum();
         let mut listed = Vec::new();
         for (frame, located) in found {

@@ -1,5 +1,7 @@
 //! Sets checkboxes, radio buttons and switches, and checks the result.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure};
@@ -9,9 +11,11 @@ use crate::action::result::Changes;
 use crate::actions::click_element;
 use crate::input::element::{Element, ResolvedTarget};
 use crate::input::mouse::Click;
-use crate::limits::CHECKED_TIMEOUT;
 use crate::page::Page;
 use crate::settle::InputAction;
+
+/// How long a clicked checkbox may take to change its state.
+const CHECKED_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Most clicks: a checkbox with three states may need two.
 const CLICKS: u8 = 2;

@@ -11,8 +11,14 @@ use crate::cdp::MergedEvents;
 use crate::cdp::ResponseFuture;
 use crate::input::element::Point;
 use crate::input::mouse::{Mouse, MouseButton};
-use crate::limits::{DRAG_REST, DRAG_STEPS, DRAG_TIMEOUT};
+use crate::limits::DRAG_STEPS;
 use crate::page::Page;
+
+/// How long Chrome may take to report a drag that the page started.
+const DRAG_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a drag rests on its end before the button is released. Lists reorder their rows meanwhile.
+const DRAG_REST: Duration = Duration::from_millis(150);
 
 /// How far the mouse moves until a page that starts a drag has started it, in CSS pixels.
 const DRAG_THRESHOLD: f64 = 12.0;
@@ -27,11 +33,13 @@ pub(crate) struct Drag<'a> {
     deadline: Deadline,
     /// The pause after each step.
     pause: Duration,
+    /// Moves between start and end.
+    steps: u8,
 }
 
 /// `Input.dragIntercepted`.
 #[derive(Deserialize)]
-struct Intercepted {
+struct DragIntercepted {
     data: Value,
 }
 
@@ -54,7 +62,10 @@ impl<'a> Drag<'a> {
             intercepted,
             deadline,
             pause: Duration::ZERO,
+            steps: DRAG_STEPS,
         };
+        // Without interception the operating system takes over an HTML drag, and mouse events of CDP no
+        // longer reach the page.
         let replies = vec![drag.intercept(true), drag.move_to(from), drag.press()];
         match drag.page.wait_all(replies).await {
             Ok(()) => Ok(drag),
@@ -68,6 +79,11 @@ impl<'a> Drag<'a> {
     /// The same with a pause after each step.
     pub(crate) fn with_pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
+    }
+
+    /// The same with this number of moves, at least one.
+    pub(crate) fn with_steps(self, steps: u8) -> Self {
+        Self { steps: steps.max(1), ..self }
     }
 
     /// Moves to a point in steps and releases the button. Returns whether it was an HTML drag.
@@ -93,10 +109,11 @@ impl<'a> Drag<'a> {
         let from = self.mouse.point;
         let distance = (to.x - from.x).hypot(to.y - from.y);
         let first = if distance > DRAG_THRESHOLD { DRAG_THRESHOLD / distance } else { 1.0 };
+        // Chrome starts a drag only after the mouse has moved a few pixels with the button held.
         let early = [along(from, to, first / 2.0), along(from, to, first)].map(|point| self.move_to(point));
         self.page.wait_all(early.into()).await?;
-        let rest: Vec<Point> = (1..=DRAG_STEPS)
-            .map(|step| along(from, to, first + (1.0 - first) * f64::from(step) / f64::from(DRAG_STEPS)))
+        let rest: Vec<Point> = (1..=self.steps)
+            .map(|step| along(from, to, first + (1.0 - first) * f64::from(step) / f64::from(self.steps)))
             .collect();
         if self.has_started().await? {
             let data = self.drag_data().await?;
@@ -142,7 +159,7 @@ impl<'a> Drag<'a> {
                     [Step::action("mouse")],
                 ))
         })?;
-        Ok(event.to::<Intercepted>().map_err(CdpError::into_failure)?.data)
+        Ok(event.to::<DragIntercepted>().map_err(CdpError::into_failure)?.data)
     }
 
     async fn drop_at(&mut self, path: &[Point], to: Point, data: &Value) -> Result<(), Failure> {
@@ -158,6 +175,7 @@ impl<'a> Drag<'a> {
             self.page.wait_all(vec![event("dragOver", *point)]).await?;
         }
         tokio::time::sleep(DRAG_REST).await;
+        // Pages that accept a drop check the last `dragover`; one that came during an animation may be outdated.
         self.page.wait_all(vec![event("dragOver", to)]).await?;
         let dropped = event("drop", to);
         self.mouse.point = to;

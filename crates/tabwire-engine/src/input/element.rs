@@ -1,5 +1,7 @@
 //! Finds an element, waits until it is ready for input, scrolls to it, and computes its position in the tab.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,9 +11,17 @@ use tabwire_policy::Capability;
 
 use crate::frames::tree::ContextId;
 use crate::input::locator::Locator;
-use crate::limits::{LEAVE_INTERVAL, LEAVE_TIMEOUT};
 use crate::page::Page;
 use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning};
+
+/// Interval of checks whether the navigation is over.
+const LEAVE_INTERVAL: Duration = Duration::from_millis(5);
+
+/// How long input to a ref waits for a pending navigation: input at that moment may hit the next document.
+const LEAVE_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// How much longer the engine waits than the page agent, so that the agent's error arrives first.
+const PAGE_GRACE: Duration = Duration::from_secs(2);
 
 /// Which element is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -187,7 +197,7 @@ impl Page {
         argument["nth"] = json!(resolved.nth);
         argument["timeout"] = json!(milliseconds_left(deadline));
         // Errors quote the whole time, not what is left of it after other frames were searched.
-        argument["allowed"] = json!(u64::try_from(deadline.length().as_millis()).unwrap_or(u64::MAX));
+        argument["allowed"] = json!(milliseconds_allowed(deadline));
         let is_hit =
             matches!(purpose, "click" | "check" | "hover" | "drop") && argument["force"] != json!(true);
         // Read before the call: the call fails if another document has replaced this one.
@@ -313,7 +323,12 @@ pub(crate) fn milliseconds_left(deadline: Deadline) -> u64 {
     if milliseconds > 1_000 { milliseconds.div_ceil(100) * 100 } else { milliseconds }
 }
 
+/// The whole time of an action, which errors quote.
+pub(crate) fn milliseconds_allowed(deadline: Deadline) -> u64 {
+    u64::try_from(deadline.length().as_millis()).unwrap_or(u64::MAX)
+}
+
 /// A little longer than the agent's own timeout, so that the agent's error arrives before ours.
 pub(crate) fn with_grace(deadline: Deadline) -> Deadline {
-    Deadline::at(deadline.instant() + crate::limits::PAGE_GRACE)
+    Deadline::at(deadline.instant() + PAGE_GRACE)
 }

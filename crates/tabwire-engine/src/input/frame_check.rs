@@ -12,9 +12,11 @@ use tabwire_policy::Capability;
 use crate::cdp::CommandTarget;
 use crate::frames::policy::site_of;
 use crate::input::element::Point;
-use crate::limits::NESTED_FRAMES;
 use crate::page::Page;
 use crate::snapshot::ElementKey;
+
+/// Levels of nested frames that are followed to find the one that receives input.
+const NESTED_FRAMES: usize = 32;
 
 /// Where keys go, as the agent of one document reports.
 #[derive(Deserialize)]
@@ -102,12 +104,19 @@ impl Page {
 
     /// The frame at a point of a frame's viewport. Chrome's hit test sees through closed shadow roots and frames of the
     /// same process.
-    async fn hit_frame(&self, frame: &FrameId, point: Point, deadline: Deadline) -> Result<Hit, Failure> {
+    async fn hit_frame(
+        &self,
+        frame: &FrameId,
+        point: Point,
+        deadline: Deadline,
+    ) -> Result<FrameAtPoint, Failure> {
         let place = if frame == self.main_frame() {
             CommandTarget::Page
         } else {
             CommandTarget::Frame(frame.clone())
         };
+        // `DOM.getNodeForLocation` takes integers in coordinates of the document, input events take those of the
+        // viewport.
         let layout: Layout = self.query(&place, "Page.getLayoutMetrics", &json!({}), deadline).await?;
         let view = layout.css_layout_viewport;
         let at = json!({
@@ -120,18 +129,20 @@ impl Page {
             Ok(node) => node,
             // The point is outside the viewport.
             Err(CdpError::Protocol { message, .. }) if message.contains("No node found") => {
-                return Ok(Hit { frame: frame.clone(), inner: None });
+                return Ok(FrameAtPoint { frame: frame.clone(), inner: None });
             }
             Err(error) => return Err(self.session().failure(error)),
         };
         let found = node.frame_id.unwrap_or_else(|| frame.clone());
         let named = json!({"backendNodeId": node.backend_node_id});
-        let described: Described = self.query(&place, "DOM.describeNode", &named, deadline).await?;
+        let described: DescribeNodeResponse =
+            self.query(&place, "DOM.describeNode", &named, deadline).await?;
+        // An element that embeds a frame of another process has that frame's id; the hit test does not enter it.
         let Some(inner) = described.node.frame_id.filter(|inner| *inner != found) else {
-            return Ok(Hit { frame: found, inner: None });
+            return Ok(FrameAtPoint { frame: found, inner: None });
         };
         let boxes: BoxModel = self.query(&place, "DOM.getBoxModel", &named, deadline).await?;
-        Ok(Hit { frame: found, inner: Some((inner, boxes.model.inside(point))) })
+        Ok(FrameAtPoint { frame: found, inner: Some((inner, boxes.model.inside(point))) })
     }
 
     async fn query<T: serde::de::DeserializeOwned>(
@@ -235,7 +246,7 @@ impl Page {
 }
 
 /// The frame at a point.
-struct Hit {
+struct FrameAtPoint {
     /// The frame of the element at the point.
     frame: FrameId,
     /// The frame in another process that the element embeds, and the point in its coordinates.
@@ -263,7 +274,7 @@ struct Location {
 }
 
 #[derive(Deserialize)]
-struct Described {
+struct DescribeNodeResponse {
     node: DescribedNode,
 }
 

@@ -1,14 +1,27 @@
 //! Ensures that mouse input arrives in the frame of its element. Chrome chooses the process for input by where frames
 //! were last drawn, which is outdated after scrolling.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::Deadline;
 
 use crate::input::element::{Element, Point};
 use crate::input::mouse::Mouse;
-use crate::limits::{REACH_INTERVAL, REACH_MAIN_TIMEOUT, REACH_RESPONSE, REACH_TIMEOUT};
 use crate::page::Page;
+
+/// How long a frame may take to report a mouse move. A frame that runs no scripts never reports.
+const REACH_RESPONSE: Duration = Duration::from_millis(1_000);
+
+/// How long a frame may take to receive one mouse move.
+const REACH_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The same for the main frame, which receives the input anyway unless a frame of another process does.
+const REACH_MAIN_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// How long Chrome may take to send mouse input to a frame that was just scrolled into view.
+const REACH_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Page {
     /// Moves the mouse to an element and waits until its frame receives the move. Returns at once for the main frame,

@@ -9,12 +9,17 @@ use tabwire_cdp::{CdpError, Deadline};
 use crate::cdp::ResponseFuture;
 use crate::input::keys::{ALIASES, KEYS, Key};
 use crate::input::mouse::{Modifier, modifier_bits};
-use crate::limits::KEYS_AT_ONCE;
 use crate::page::Page;
+
+/// Characters that are typed as one batch.
+const KEYS_AT_ONCE: usize = 64;
 
 /// The modifier of editing commands on this system.
 pub(crate) const PRIMARY: Modifier =
     if cfg!(target_os = "macos") { Modifier::Meta } else { Modifier::Control };
+
+/// The key of that modifier.
+const PRIMARY_KEY: &str = if cfg!(target_os = "macos") { "Meta" } else { "Control" };
 
 const CONTROL_ALT_META: u8 = 1 | 2 | 4;
 const SHIFT: u8 = 8;
@@ -85,7 +90,9 @@ impl PressedKey {
             Self::Foreign(letter) => letter.to_string(),
         };
         let text = match key.as_str() {
+            // Shortcuts have no text, as from a real keyboard: Chrome could insert it.
             _ if held & CONTROL_ALT_META != 0 => String::new(),
+            // Keyboards send a carriage return; Chrome turns it into the line break.
             "Enter" => "\r".to_owned(),
             one if one.chars().count() == 1 => key.clone(),
             _ => String::new(),
@@ -109,12 +116,37 @@ impl PressedKey {
             }
         }
         if !text.is_empty() {
+            // `rawKeyDown` fires `keydown` alone; `keyDown` with a text also fires `keypress` and inserts the text.
             down["type"] = json!("keyDown");
             down["text"] = json!(text);
             down["unmodifiedText"] = json!(text);
         }
         [down, up]
     }
+}
+
+/// The events that press and release one key for a script, which holds modifiers itself. `A` is typed without Shift.
+pub(crate) fn script_key_events(name: &str, held: u8) -> Result<[Value; 2], Failure> {
+    let name = if name == "ControlOrMeta" { PRIMARY_KEY } else { name };
+    let found = match find_exact_key(name) {
+        Some(key @ PressedKey::Known(_, _)) => key,
+        _ => {
+            let message = format!("Unknown key: {name:?}");
+            return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy("See KeyboardEvent.key."));
+        }
+    };
+    let is_shifted = matches!(found, PressedKey::Known(_, true));
+    let mut events = found.events(if is_shifted { held | SHIFT } else { held });
+    for event in &mut events {
+        event["modifiers"] = json!(held);
+    }
+    Ok(events)
+}
+
+/// A key by its exact name.
+fn find_exact_key(name: &str) -> Option<PressedKey> {
+    let is_exact = |key: &&Key| [key.key, key.code, key.shifted].contains(&name);
+    KEYS.iter().find(is_exact).and_then(|_| find_key(name))
 }
 
 /// The editing command of a key. Headless Chrome does not derive it from the key on every system.
@@ -240,7 +272,7 @@ pub(crate) fn pieces(text: &str, at_once: usize) -> Vec<(usize, Piece)> {
 
 /// How many characters were typed, and why typing stopped.
 #[derive(Debug)]
-pub(crate) struct Typed {
+pub(crate) struct TypingResult {
     pub(crate) characters: usize,
     pub(crate) outcome: Result<(), Failure>,
 }
@@ -281,13 +313,18 @@ impl Page {
     }
 
     /// Types a text, with an optional pause after each character.
-    pub(crate) async fn type_text(&self, text: &str, pause: Option<Duration>, deadline: Deadline) -> Typed {
+    pub(crate) async fn type_text(
+        &self,
+        text: &str,
+        pause: Option<Duration>,
+        deadline: Deadline,
+    ) -> TypingResult {
         let at_once = if pause.is_some() { 1 } else { KEYS_AT_ONCE };
         let mut characters = 0;
         for (count, piece) in pieces(text, at_once) {
             // Checked for each piece: typing may have moved the focus to another frame.
             if let Err(failure) = self.check_focus(deadline).await {
-                return Typed { characters, outcome: Err(after_part(failure, characters)) };
+                return TypingResult { characters, outcome: Err(after_part(failure, characters)) };
             }
             let replies = match &piece {
                 Piece::Keys(events) => self.begin_keys(events, deadline),
@@ -295,14 +332,14 @@ impl Page {
             };
             // Await each piece: in Chrome `Input.insertText` takes another path than key events and would overtake them.
             if let Err(failure) = self.wait_all(replies).await {
-                return Typed { characters, outcome: Err(failure) };
+                return TypingResult { characters, outcome: Err(failure) };
             }
             characters += count;
             if let Some(pause) = pause {
                 tokio::time::sleep(pause).await;
             }
         }
-        Typed { characters, outcome: Ok(()) }
+        TypingResult { characters, outcome: Ok(()) }
     }
 }
 

@@ -12,3 +12,4 @@ pub(crate) mod keys;
 pub(crate) mod locator;
 pub(crate) mod mouse;
 pub(crate) mod touch;
+pub(crate) mod user_input;

@@ -23,7 +23,7 @@ pub(crate) enum MouseButton {
 }
 
 impl MouseButton {
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Left => "left",
             Self::Right => "right",
@@ -112,7 +112,7 @@ impl Page {
         mouse.point = to;
         let params = json!({
             "type": "mouseMoved", "x": to.x, "y": to.y, "modifiers": modifiers, "button": mouse.held(),
-            "buttons": mouse.buttons,
+            "buttons": mouse.buttons, "force": pressure(mouse.buttons),
         });
         self.begin("Input.dispatchMouseEvent", &params, deadline)
     }
@@ -174,12 +174,14 @@ impl Page {
             json!({
                 "type": kind, "x": click.point.x, "y": click.point.y, "modifiers": click.modifiers,
                 "button": if kind == "mouseMoved" { "none" } else { click.button.name() },
-                "buttons": buttons, "clickCount": count,
+                "buttons": buttons, "clickCount": count, "force": pressure(buttons),
             })
         };
         let send = |params: Value| self.begin("Input.dispatchMouseEvent", &params, deadline);
+        // A real mouse moves to the element before it presses; menus that open on hover depend on it.
         let mut replies = vec![send(event("mouseMoved", 0, 0))];
         for count in 1..=click.count {
+            // Chrome does not count clicks of CDP events: `dblclick` fires for the second one with a count of 2.
             replies.push(send(event("mousePressed", click.button.bit(), count)));
             replies.push(send(event("mouseReleased", 0, count)));
         }
@@ -190,6 +192,11 @@ impl Page {
 fn button_event(kind: &str, mouse: Mouse, button: MouseButton, modifiers: u8) -> Value {
     json!({
         "type": kind, "x": mouse.point.x, "y": mouse.point.y, "modifiers": modifiers, "button": button.name(),
-        "buttons": mouse.buttons, "clickCount": 1,
+        "buttons": mouse.buttons, "clickCount": 1, "force": pressure(mouse.buttons),
     })
+}
+
+/// The pressure that a mouse reports: half while a button is held, as `PointerEvent.pressure` specifies.
+pub(crate) const fn pressure(buttons: u8) -> f64 {
+    if buttons == 0 { 0.0 } else { 0.5 }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Annotation {
 }
 
 #[derive(Deserialize)]
-struct Marked {
+struct MarkedElements {
     document: DocumentName,
     marks: Vec<MarkedElement>,
 }
@@ -83,7 +83,7 @@ impl Page {
     ) -> Result<Vec<Annotation>, Failure> {
         let mut annotations = Vec::new();
         let argument = area.map_or(json!({}), |area| json!({"area": area}));
-        let main: Marked = self.call("marks", &argument, deadline).await?;
+        let main: MarkedElements = self.call("marks", &argument, deadline).await?;
         let main_frame = self.main_frame().clone();
         self.add_annotations(&main_frame, main, Offset::NONE, &mut annotations);
         let frames = self.session().readable_roots();
@@ -107,7 +107,7 @@ impl Page {
         deadline: Deadline,
     ) -> Result<(), Failure> {
         let offset = self.frame_offset(frame, frames, deadline).await?;
-        let marked: Marked = self.call_in(&frame.id, "marks", &json!({}), deadline).await?;
+        let marked: MarkedElements = self.call_in(&frame.id, "marks", &json!({}), deadline).await?;
         self.add_annotations(&frame.id, marked, offset, annotations);
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Page {
     fn add_annotations(
         &self,
         frame: &FrameId,
-        marked: Marked,
+        marked: MarkedElements,
         offset: Offset,
         annotations: &mut Vec<Annotation>,
     ) {

@@ -2,6 +2,8 @@
 
 pub(crate) mod annotate;
 pub(crate) mod frames;
+pub(crate) mod live_view;
 pub(crate) mod screencast;
 pub(crate) mod screenshot;
 pub(crate) mod screenshot_check;
+pub(crate) mod viewport_jpeg;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,10 +14,20 @@ use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStrea
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::action::output::OutputArguments;
 use crate::files::NewFile;
-use crate::limits::{RECORDING_FIRST, RECORDING_GAP, RECORDING_SIDE, RECORDING_TIME, SETUP_DEADLINE};
+use crate::limits::{RECORDING_TIME, SETUP_DEADLINE};
 use crate::media::frames::ScreencastFrames;
 use crate::media::screenshot_check::ScreenshotCheck;
+
+/// How long the start of a recording waits for its first frame.
+const RECORDING_FIRST: Duration = Duration::from_secs(3);
+
+/// The shortest time between two frames of a recording.
+const RECORDING_GAP: Duration = Duration::from_millis(66);
+
+/// The longest side of a recording's frames, in pixels.
+const RECORDING_SIDE: u32 = 1_280;
 
 /// The recordings, one per tab.
 #[derive(Debug, Default)]
@@ -32,7 +43,7 @@ pub(crate) struct Recording {
     screencast: oneshot::Receiver<Screencast>,
     /// The caller's options, returned at the end.
     pub(crate) note: Option<String>,
-    pub(crate) output: Option<std::path::PathBuf>,
+    pub(crate) output: OutputArguments,
 }
 
 /// What was recorded.
@@ -72,7 +83,7 @@ impl Recordings {
     }
 
     /// The recorded tabs, with the time since the start.
-    pub(crate) fn ages(&self) -> Vec<(TabId, std::time::Duration)> {
+    pub(crate) fn ages(&self) -> Vec<(TabId, Duration)> {
         self.running().iter().map(|(tab, recording)| (*tab, recording.age())).collect()
     }
 
@@ -113,7 +124,7 @@ impl Recording {
         });
         // A page that draws nothing at first is recorded from its first frame on.
         let _ = timeout_at(since + RECORDING_FIRST, first.wait_for(|seen| *seen)).await;
-        Ok(Self { since, stop, screencast, note: None, output: None })
+        Ok(Self { since, stop, screencast, note: None, output: OutputArguments::default() })
     }
 
     /// Stops the recording.
@@ -129,7 +140,7 @@ impl Recording {
     }
 
     /// Time since the start.
-    pub(crate) fn age(&self) -> std::time::Duration {
+    pub(crate) fn age(&self) -> Duration {
         self.since.elapsed()
     }
 }

@@ -8,8 +8,14 @@ use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::{CdpError, Deadline};
 
 use crate::input::element::Rectangle;
-use crate::limits::{SCREENSHOT_PIXELS, SCREENSHOT_SHRUNK, SETUP_DEADLINE};
+use crate::limits::SETUP_DEADLINE;
 use crate::page::Page;
+
+/// Longest side of a screenshot in pixels: the limit of graphics cards and browsers.
+const SCREENSHOT_PIXELS: f64 = 16_384.0;
+
+/// Longest side in CSS pixels of a screenshot that is shrunk afterwards. A larger one would be unreadable.
+const SCREENSHOT_SHRUNK: f64 = 8_192.0;
 
 /// Position of the viewport and sizes of viewport and page, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,13 +75,14 @@ impl Page {
         deadline: Deadline,
     ) -> Result<Vec<u8>, Failure> {
         #[derive(Deserialize)]
-        struct Captured {
+        struct CaptureResponse {
             data: String,
         }
         self.check_documents()?;
         let watch = self.start_screenshot_check();
         let mut params = json!({"format": "png"});
         if let Some(part) = part {
+            // Otherwise Chrome cuts a clip that reaches below the viewport.
             params["captureBeyondViewport"] = json!(true);
             params["clip"] =
                 json!({"x": part.x, "y": part.y, "width": part.width, "height": part.height, "scale": 1});
@@ -92,7 +99,7 @@ impl Page {
             .await;
         // Sent now; the response does not matter.
         drop(self.begin("Page.stopScreencast", &json!({}), SETUP_DEADLINE.into()));
-        let captured: Captured = serde_json::from_value(response?).map_err(unreadable)?;
+        let captured: CaptureResponse = serde_json::from_value(response?).map_err(unreadable)?;
         watch.finish(deadline).await?;
         STANDARD.decode(captured.data).map_err(unreadable)
     }

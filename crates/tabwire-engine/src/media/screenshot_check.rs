@@ -1,5 +1,7 @@
 //! Checks a screenshot against the policy for every document that was in the page while it was taken.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::Deadline;
@@ -8,8 +10,10 @@ use tokio::time::Instant;
 
 use crate::frames::policy::site_of;
 use crate::frames::shown_documents::DocumentMark;
-use crate::limits::FRAME_AFTERGLOW;
 use crate::page::Page;
+
+/// How long frames of a recording may still show a removed iframe.
+const FRAME_AFTERGLOW: Duration = Duration::from_secs(1);
 
 /// Watches the documents of a page from before a screenshot.
 #[derive(Debug)]

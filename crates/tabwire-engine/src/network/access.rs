@@ -43,7 +43,7 @@ impl RefusedRequests {
     }
 
     /// Keeps the allowed requests, and counts the others.
-    pub(crate) fn sort_out(&self, entries: Vec<RequestEntry>) -> (Vec<RequestEntry>, OmittedSites) {
+    pub(crate) fn split_allowed(&self, entries: Vec<RequestEntry>) -> (Vec<RequestEntry>, OmittedSites) {
         let mut left_out = OmittedSites::default();
         let mut kept = Vec::new();
         for entry in entries {
@@ -57,7 +57,7 @@ impl RefusedRequests {
 }
 
 /// The URLs that a request is judged by: its own, that of its response, and that of its document.
-fn judged_urls(entry: &RequestEntry) -> Vec<String> {
+pub(crate) fn judged_urls(entry: &RequestEntry) -> Vec<String> {
     let response = entry.response.as_ref().map(|head| head.url.as_str()).unwrap_or_default();
     let mut urls: Vec<String> =
         [entry.url.as_str(), response, entry.document.as_str()].into_iter().filter_map(judged_form).collect();
@@ -90,13 +90,20 @@ impl HeldAccess<'_> {
         if self.policy.is_idle() {
             return true;
         }
+        self.urls_of(paused).iter().all(|url| self.policy.allows(url, Capability::Eval))
+    }
+
+    /// Whether a script may see a paused request: by its own URL and that of its document.
+    pub(crate) fn may_show(&self, paused: &RequestPaused) -> bool {
+        self.policy.is_idle()
+            || self.urls_of(paused).iter().all(|url| self.policy.allows(url, Capability::Read))
+    }
+
+    /// The URLs that a paused request is judged by.
+    pub(crate) fn urls_of(&self, paused: &RequestPaused) -> Vec<String> {
         // A navigation replaces the current document.
         let frame = self.frame_url.as_deref().filter(|_| paused.resource_type != "Document");
-        [Some(paused.request.url.as_str()), frame]
-            .into_iter()
-            .flatten()
-            .filter_map(judged_form)
-            .all(|url| self.policy.allows(&url, Capability::Eval))
+        [Some(paused.request.url.as_str()), frame].into_iter().flatten().filter_map(judged_form).collect()
     }
 
     /// Whether a paused request may be sent to another URL.

@@ -93,7 +93,7 @@ impl EgressPolicy {
 
     /// Whether a paused request would navigate the tab to a denied URL. `main` is the main frame, `shown` the URL of
     /// its document.
-    pub(crate) fn keeps_from(&self, paused: &RequestPaused, main: &str, shown: Option<&str>) -> bool {
+    pub(crate) fn blocks_navigation(&self, paused: &RequestPaused, main: &str, shown: Option<&str>) -> bool {
         let url = &paused.request.url;
         // Other schemes send nothing.
         let is_of_the_web = url.starts_with("http://") || url.starts_with("https://");
@@ -129,7 +129,9 @@ impl EgressPolicy {
             .iter()
             .map(|rule| json!({"urlPattern": rule.pattern, "block": rule.is_blocked}))
             .collect();
+        // The first match wins, so this rule blocks what no other rule allows.
         rules.push(json!({"urlPattern": "*://*:*/*", "block": true}));
+        // Workers that a worker starts are announced on its session, not on the page's.
         let children = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         WorkerFence {
             blocked: begin("Network.setBlockedURLs", json!({"urlPatterns": rules})),
@@ -174,7 +176,7 @@ mod tests {
             ("Document", "blob:https://bad.test/1", "main", None, false),
             ("Image", "https://bad.test/", "main", None, false),
         ] {
-            let is_kept = egress.keeps_from(&paused(kind, url), main, shown);
+            let is_kept = egress.blocks_navigation(&paused(kind, url), main, shown);
             assert_eq!(is_kept, expected, "{kind} {url} in {main}, shown {shown:?}");
         }
     }

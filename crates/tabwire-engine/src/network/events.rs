@@ -1,5 +1,7 @@
 //! CDP events of requests, as far as they are used.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 
 use super::headers::HeaderList;
@@ -22,6 +24,10 @@ pub(crate) struct RequestWillBeSent {
     pub(crate) redirect_response: Option<ResponseHead>,
     #[serde(rename = "type", default)]
     pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) frame_id: String,
+    #[serde(default)]
+    pub(crate) loader_id: String,
 }
 
 /// A request.
@@ -32,7 +38,29 @@ pub(crate) struct SentRequest {
     pub(crate) method: String,
     pub(crate) headers: HeaderList,
     pub(crate) post_data: Option<String>,
+    pub(crate) post_data_entries: Vec<PostDataEntry>,
     pub(crate) has_post_data: bool,
+}
+
+/// A part of a request's body.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PostDataEntry {
+    /// In Base64; absent for a file.
+    pub(crate) bytes: Option<String>,
+}
+
+impl SentRequest {
+    /// The body in Base64, if its text differs from its bytes.
+    pub(crate) fn post_bytes(&self) -> Option<String> {
+        let parts = self.post_data_entries.iter().filter_map(|entry| entry.bytes.as_deref());
+        let mut bytes = Vec::new();
+        for part in parts {
+            bytes.extend(BASE64_STANDARD.decode(part).ok()?);
+        }
+        let is_text = self.post_data.as_deref().is_some_and(|text| text.as_bytes() == bytes);
+        (!is_text && !bytes.is_empty()).then(|| BASE64_STANDARD.encode(bytes))
+    }
 }
 
 /// The head of a response.
@@ -125,7 +153,7 @@ pub(crate) struct CorsError {
 /// Only the id of the request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct About {
+pub(crate) struct RequestIdOnly {
     pub(crate) request_id: String,
     #[serde(default)]
     pub(crate) timestamp: f64,
@@ -142,7 +170,7 @@ pub(crate) struct SocketCreated {
 /// The handshake of a WebSocket.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SocketAsks {
+pub(crate) struct SocketHandshake {
     pub(crate) request_id: String,
     pub(crate) request: SentRequest,
     pub(crate) timestamp: f64,
@@ -196,6 +224,8 @@ pub(crate) struct RequestPaused {
     #[serde(default)]
     pub(crate) frame_id: String,
     pub(crate) network_id: Option<String>,
+    /// The paused request that was redirected to this one.
+    pub(crate) redirected_request_id: Option<String>,
 }
 
 /// A response, as far as it may be the page's own document.

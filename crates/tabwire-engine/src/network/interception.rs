@@ -3,15 +3,34 @@
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Event, EventFilter, EventStream, TaskGroup};
+use tokio::sync::oneshot;
 
+use super::events::RequestPaused;
 use super::page_network::PageNetwork;
 use super::route::Verdict;
-use crate::limits::{CHALLENGES_REMEMBERED, HELD_REQUESTS, VERDICT_DEADLINE};
+use crate::feed::RouteAnswer;
+use crate::limits::ROUTE_ANSWER_TIMEOUT;
+
+/// How often the list of requests is checked for a paused one.
+const LISTED_CHECKS: u32 = 50;
+
+/// The time between two of these checks.
+const LISTED_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Paused requests that wait for a decision. Beyond this all paused requests continue.
+const HELD_REQUESTS: usize = 4_096;
+
+/// Requests that sent credentials. A second challenge for one means that they were wrong.
+const CHALLENGES_REMEMBERED: usize = 64;
+
+/// How long a command for a paused request may take.
+const VERDICT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// A command that is being sent.
 type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -76,21 +95,55 @@ impl Judge {
             let params = json!({"requestId": asked.request_id, "authChallengeResponse": response});
             return Box::pin(send_challenge_response(session, weak, params));
         }
-        let Ok(paused) = event.to::<super::events::RequestPaused>() else {
+        let Ok(paused) = event.to::<RequestPaused>() else {
             return Box::pin(release(session, weak));
         };
         let id = paused.request_id.clone();
-        let (route, verdict) = match network {
-            Some(network) => network.judge(&paused),
-            None => (None, Verdict::proceed(&id)),
-        };
+        drop(network);
         Box::pin(async move {
+            wait_until_listed(&weak, &paused).await;
+            let question = weak.upgrade().and_then(|network| network.ask_script(&paused));
+            let answered = match question {
+                Some(question) => answer_of(question, &weak, &paused).await,
+                None => None,
+            };
+            let (route, verdict) = match (answered, weak.upgrade()) {
+                (Some(verdict), _) => (None, verdict),
+                (None, Some(network)) => network.judge(&paused),
+                (None, None) => (None, Verdict::proceed(&id)),
+            };
             let was_refused = send(&session, &weak, &id, verdict).await;
             if let (true, Some(route), Some(network)) = (was_refused, route, weak.upgrade()) {
                 network.settings().routes.note_refused(route);
             }
         })
     }
+}
+
+/// Waits until a request that a script is asked about is in the list of requests, which another reader fills. Chrome
+/// reports both at the same time.
+async fn wait_until_listed(network: &Weak<PageNetwork>, paused: &RequestPaused) {
+    for _ in 0..LISTED_CHECKS {
+        if network.upgrade().is_none_or(|network| network.is_ready_to_ask(paused)) {
+            return;
+        }
+        tokio::time::sleep(LISTED_INTERVAL).await;
+    }
+}
+
+/// What the script decided, if the policy allows it. None when it did not decide in time.
+async fn answer_of(
+    question: oneshot::Receiver<RouteAnswer>,
+    network: &Weak<PageNetwork>,
+    paused: &RequestPaused,
+) -> Option<Verdict> {
+    let answer = tokio::time::timeout(ROUTE_ANSWER_TIMEOUT, question).await;
+    let network = network.upgrade()?;
+    if answer.is_err() {
+        tracing::warn!("a script did not decide about a paused request in time; the request goes on");
+        network.feed().feed().forget_closed_questions();
+    }
+    network.apply_answer(paused, answer.ok()?.ok()?)
 }
 
 /// Sends a verdict; one that the browser rejects continues the request. Returns whether it was rejected.

@@ -1,6 +1,7 @@
 //! The network state of one page: the request log and the settings that change requests.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_api::{Failure, FrameId};
@@ -23,9 +24,12 @@ use super::route::table::RouteTable;
 use super::route::{AbortReason, RouteEffect, Verdict, fulfil};
 use crate::cdp::FrameUrls;
 use crate::cdp::Setting;
+use crate::feed::NetworkFeed;
 use crate::frames::policy::FramePolicy;
-use crate::limits::SETTING_TIMEOUT;
 use crate::page::Page;
+
+/// How long a change of network settings waits for processes that are navigating.
+const SETTING_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The network of one page.
 #[derive(Debug)]
@@ -39,6 +43,7 @@ pub(crate) struct PageNetwork {
     /// The URLs that the frames are judged by, once the page knows them.
     frame_urls: OnceLock<FrameUrls>,
     tasks: TaskGroup,
+    feed: NetworkFeed,
 }
 
 /// The page's URL, and the last blocked navigation.
@@ -66,7 +71,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// What the browser has to pause; none for nothing.
-    fn interception(&self) -> Option<Value> {
+    fn interception(&self, asked: &[String]) -> Option<Value> {
         let handles_auth = self.credentials.is_some();
         let adds_headers = self.holds_headers && !self.headers.is_empty();
         // The browser reports authentication challenges only for paused requests.
@@ -75,6 +80,7 @@ impl Settings {
         } else {
             self.routes.iter().flat_map(super::Route::browser_patterns).collect()
         };
+        patterns.extend(asked.iter().map(|pattern| json!({"urlPattern": pattern})));
         patterns.extend(self.egress.iter().flat_map(|_| EgressPolicy::patterns()));
         (!patterns.is_empty()).then(|| json!({"patterns": patterns, "handleAuthRequests": handles_auth}))
     }
@@ -131,6 +137,7 @@ impl PageNetwork {
         tasks: &TaskGroup,
         egress: Option<EgressPolicy>,
         policy: FramePolicy,
+        feed: NetworkFeed,
     ) -> Self {
         Self {
             main: main.clone(),
@@ -141,6 +148,7 @@ impl PageNetwork {
             policy,
             frame_urls: OnceLock::new(),
             tasks: tasks.clone(),
+            feed,
         }
     }
 
@@ -219,6 +227,9 @@ impl PageNetwork {
         let mut log = self.log();
         let over = log.observe(session, event);
         let over = over.and_then(|number| log.find(number).cloned());
+        if self.feed.is_wanted() {
+            self.feed.observe(&log, event);
+        }
         drop(log);
         if let (Some(entry), Some(recording)) = (over, self.recording()) {
             recording.fetch(entry, &self.tasks);
@@ -232,7 +243,12 @@ impl PageNetwork {
 
     /// What the browser has to pause; none for nothing.
     pub(crate) fn interception(&self) -> Option<Value> {
-        self.settings().interception()
+        self.settings().interception(&self.script_patterns())
+    }
+
+    /// The patterns of requests that scripts decide about.
+    fn script_patterns(&self) -> Vec<String> {
+        self.feed.feed().patterns(self.feed.target())
     }
 
     /// Whether unjudged requests must not continue.
@@ -243,28 +259,48 @@ impl PageNetwork {
     /// The commands for every process of the page before it starts.
     pub(crate) fn first_settings(&self) -> Vec<Setting> {
         let settings = self.settings();
-        let hold = settings.interception().map(hold_setting);
+        let hold = settings.interception(&self.script_patterns()).map(hold_setting);
         let contained = settings.egress.as_ref().map(|_| EgressPolicy::fence());
         hold.into_iter().chain(contained.into_iter().flatten()).collect()
     }
 
+    /// Whether the egress policy blocks a paused request.
+    pub(super) fn is_blocked(&self, paused: &RequestPaused) -> bool {
+        let settings = self.settings();
+        let Some(egress) = &settings.egress else { return false };
+        if egress.stops(paused) {
+            return true;
+        }
+        let mut navigation_target = self.navigation_target();
+        let is_kept =
+            egress.blocks_navigation(paused, self.main.as_str(), navigation_target.shown.as_deref());
+        if is_kept {
+            navigation_target.stopped = Some(paused.request.url.clone());
+        }
+        is_kept
+    }
+
+    /// The policy of a paused request.
+    pub(super) fn access(&self, paused: &RequestPaused) -> HeldAccess<'_> {
+        let frame_url = self.frame_urls.get().and_then(|frames| frames.find(&FrameId::new(&paused.frame_id)));
+        HeldAccess { policy: &self.policy, frame_url }
+    }
+
+    pub(super) fn feed(&self) -> &NetworkFeed {
+        &self.feed
+    }
+
+    pub(super) fn main(&self) -> &FrameId {
+        &self.main
+    }
+
     /// The verdict for a paused request, with the rule that decided, if any.
     pub(crate) fn judge(&self, paused: &RequestPaused) -> (Option<u32>, Verdict) {
-        let mut settings = self.settings();
-        if settings.egress.as_ref().is_some_and(|egress| egress.stops(paused)) {
+        if self.is_blocked(paused) {
             return (None, Verdict::fail(&paused.request_id, AbortReason::Blocked));
         }
-        if let Some(egress) = &settings.egress {
-            let mut navigation_target = self.navigation_target();
-            if egress.keeps_from(paused, self.main.as_str(), navigation_target.shown.as_deref()) {
-                navigation_target.stopped = Some(paused.request.url.clone());
-                return (None, Verdict::fail(&paused.request_id, AbortReason::Blocked));
-            }
-        }
-        let frame_url = self.frame_urls.get().and_then(|frames| frames.find(&FrameId::new(&paused.frame_id)));
-        let access = HeldAccess { policy: &self.policy, frame_url };
-        let (origin, verdict) = settings.decide(paused, &access);
-        drop(settings);
+        let access = self.access(paused);
+        let (origin, verdict) = self.settings().decide(paused, &access);
         if let (Some(origin), Some(id)) = (origin, &paused.network_id) {
             self.log().set_origin(id, origin);
         }
@@ -307,8 +343,10 @@ impl Page {
     /// Sends the interception patterns to every process of the page.
     pub(crate) async fn apply_interception(&self, deadline: Deadline) -> Result<(), Failure> {
         let (params, no_cache) = {
+            let asked = self.network().script_patterns();
             let settings = self.network().settings();
-            (settings.interception(), settings.replaces_responses())
+            // A response from the cache sends no request that could be intercepted.
+            (settings.interception(&asked), settings.replaces_responses() || !asked.is_empty())
         };
         let cache = Setting {
             key: "network.cache".to_owned(),

@@ -55,7 +55,7 @@ pub(crate) enum Reader {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Called {
+struct ConsoleApiCalled {
     #[serde(rename = "type")]
     kind: String,
     execution_context_id: Option<ContextId>,
@@ -94,7 +94,7 @@ struct Call {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Thrown {
+struct ExceptionThrown {
     exception_details: Details,
 }
 
@@ -115,7 +115,7 @@ struct Details {
 
 /// A line of the browser itself: a failed request, a violation, a deprecation.
 #[derive(Deserialize)]
-struct Added {
+struct EntryAdded {
     entry: BrowserLine,
 }
 
@@ -128,6 +128,7 @@ struct BrowserLine {
     url: Option<String>,
     line_number: Option<u64>,
     stack_trace: Option<Stack>,
+    timestamp: Option<f64>,
 }
 
 /// A line of the console before it has a number.
@@ -145,13 +146,50 @@ struct Line {
 /// Levels that are counted; the protocol has fewer than twenty.
 const LEVELS: usize = 32;
 
+/// A line that a page wrote to its console.
+pub(crate) struct ConsoleLine {
+    pub(crate) level: String,
+    pub(crate) text: String,
+    pub(crate) location: Option<String>,
+    pub(crate) context: Option<ContextId>,
+}
+
+/// Reads a `Runtime.consoleAPICalled`.
+pub(crate) fn read_console_line(event: &Event) -> Option<ConsoleLine> {
+    let Line { level, text, location, world, .. } = event.to::<ConsoleApiCalled>().ok()?.into_line();
+    Some(ConsoleLine { level, text, location, context: world })
+}
+
+/// A line that the browser itself wrote about a page.
+pub(crate) struct BrowserNote {
+    pub(crate) level: String,
+    pub(crate) text: String,
+    pub(crate) location: Option<String>,
+    /// The URL that it is about, if the policy judges it.
+    pub(crate) about: Option<String>,
+    pub(crate) timestamp: Option<f64>,
+}
+
+/// Reads a `Log.entryAdded`; none for what other events report: exceptions, and lines of workers.
+pub(crate) fn read_browser_line(event: &Event) -> Option<BrowserNote> {
+    let entry = event.to::<EntryAdded>().ok()?.entry;
+    if matches!(entry.source.as_str(), "javascript" | "worker") {
+        return None;
+    }
+    let timestamp = entry.timestamp;
+    let Line { level, text, location, about, .. } = entry.into_line();
+    Some(BrowserNote { level, text, location, about: about.filter(|url| is_judged(url)), timestamp })
+}
+
 impl ConsoleLog {
     /// Adds a line. `url_of` finds the URL of a context's document; of the top frame of the process for `None`.
     pub(crate) fn observe(&mut self, event: &Event, url_of: impl Fn(Option<ContextId>) -> Option<String>) {
         let read = match event.method() {
-            "Runtime.consoleAPICalled" => event.to::<Called>().ok().map(Called::into_line),
-            "Log.entryAdded" => event.to::<Added>().ok().map(|added| added.entry.into_line()),
-            _ => event.to::<Thrown>().ok().map(|thrown| thrown.exception_details.into_line()),
+            "Runtime.consoleAPICalled" => {
+                event.to::<ConsoleApiCalled>().ok().map(ConsoleApiCalled::into_line)
+            }
+            "Log.entryAdded" => event.to::<EntryAdded>().ok().map(|added| added.entry.into_line()),
+            _ => event.to::<ExceptionThrown>().ok().map(|thrown| thrown.exception_details.into_line()),
         };
         if let Some(line) = read.filter(|line| !self.has_exception(line)) {
             let writer = url_of(line.world);
@@ -253,7 +291,7 @@ impl ConsoleEntry {
     }
 }
 
-impl Called {
+impl ConsoleApiCalled {
     fn into_line(self) -> Line {
         let text: Vec<String> = self.args.into_iter().map(Argument::into_text).collect();
         let location = self.stack_trace.and_then(Stack::into_location);

@@ -6,8 +6,11 @@ use tabwire_cdp::CdpSession;
 use tabwire_policy::Capability;
 
 use crate::frames::policy::{FramePolicy, site_of};
-use crate::limits::{DIALOG_CHARACTERS, QUOTED_CHARACTERS};
+use crate::limits::QUOTED_CHARACTERS;
 use crate::snapshot::{plain_lines, quoted_lines};
+
+/// Characters of a dialog's text.
+const DIALOG_CHARACTERS: usize = 2_000;
 
 /// An open dialog.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

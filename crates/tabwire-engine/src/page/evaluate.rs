@@ -7,6 +7,9 @@ use tabwire_api::{ErrorCode, Failure, Remedy};
 use crate::limits::QUOTED_CHARACTERS;
 use crate::snapshot::{PageText, line_address};
 
+/// Characters of what a script's function threw.
+const THROWN_CHARACTERS: usize = 20_000;
+
 /// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct EvalValue {
@@ -17,14 +20,14 @@ pub(crate) struct EvalValue {
     pub described: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EvaluateResponse {
     result: RemoteObject,
     exception_details: Option<ExceptionDetails>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RemoteObject {
     /// `undefined` is absent; `null` is present.
@@ -34,6 +37,8 @@ struct RemoteObject {
     description: Option<String>,
     #[serde(rename = "type", default)]
     kind: String,
+    #[serde(default)]
+    subtype: String,
     class_name: Option<String>,
     object_id: Option<String>,
 }
@@ -42,7 +47,7 @@ pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
     Value::deserialize(deserializer).map(Some)
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ExceptionDetails {
     #[serde(default)]
@@ -56,20 +61,31 @@ struct ExceptionDetails {
     stack_trace: Option<Stack>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Stack {
     #[serde(default)]
     call_frames: Vec<Call>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Call {
     #[serde(default)]
     url: String,
     line_number: u64,
     column_number: u64,
+}
+
+/// A value that a script's function returned: JSON, or what describes an object.
+#[derive(Debug)]
+pub(crate) struct ScriptValue {
+    pub(crate) value: Option<Value>,
+    /// `NaN`, `-0`, `Infinity`, `12n`.
+    pub(crate) unserializable: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) kind: String,
+    pub(crate) class_name: Option<String>,
 }
 
 /// The result of an agent function.
@@ -107,6 +123,20 @@ impl EvaluateResponse {
     /// The `objectId` of the value, unless it is an exception.
     pub(crate) fn object_id(&self) -> Option<&str> {
         self.result.object_id.as_deref().filter(|_| self.exception_details.is_none())
+    }
+
+    /// Whether the value is a node of a document.
+    pub(crate) fn is_element(&self) -> bool {
+        self.result.subtype == "node"
+    }
+
+    /// The value for a script, or what the script's function threw, as the page describes it.
+    pub(crate) fn into_script_result(self) -> Result<ScriptValue, Failure> {
+        if let Some(details) = self.exception_details {
+            return Err(details.into_script_failure());
+        }
+        let RemoteObject { value, unserializable_value, description, kind, class_name, .. } = self.result;
+        Ok(ScriptValue { value, unserializable: unserializable_value, description, kind, class_name })
     }
 
     /// Subtracts the lines that were put before the caller's script.
@@ -171,6 +201,21 @@ impl AgentFailure {
 }
 
 impl ExceptionDetails {
+    /// The failure of a script's function. The details have the page's own text, for the error that the script catches.
+    fn into_script_failure(self) -> Failure {
+        let value = self.exception.as_ref().map(|thrown| {
+            let text = thrown.description.clone().or_else(|| match &thrown.value {
+                Some(Value::String(text)) => Some(text.clone()),
+                Some(other) => Some(other.to_string()),
+                None => thrown.unserializable_value.clone(),
+            });
+            text.unwrap_or_else(|| thrown.kind.clone())
+        });
+        let thrown: String =
+            value.unwrap_or_else(|| self.text.clone()).chars().take(THROWN_CHARACTERS).collect();
+        self.into_failure().with_details(serde_json::json!({"thrown": thrown}))
+    }
+
     fn into_failure(self) -> Failure {
         let thrown = self.exception.and_then(|thrown| {
             thrown.description.or_else(|| thrown.value.map(|value| format!("{} {value}", self.text)))

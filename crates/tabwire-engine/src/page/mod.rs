@@ -12,25 +12,28 @@ pub(crate) mod snapshot_text;
 pub(crate) mod state;
 pub(crate) mod wait;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step, TargetId};
+use tabwire_api::{BrowserContextId, ErrorCode, Failure, FrameId, Remedy, Step, TargetId};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, TaskGroup};
 use tokio::sync::watch;
 
 use crate::cdp::{CommandTarget, EventObserver, PageConfig, PageSession, ResponseFuture, Setting};
+use crate::feed::{EventFeed, NetworkFeed, PageFeed};
 use crate::frames::policy::FramePolicy;
 use crate::frames::scope::SelectedFrame;
 use crate::input::mouse::Mouse;
-use crate::limits::OUTLINE_CHARACTERS;
 use crate::network::{EgressPolicy, PageNetwork};
 use crate::page::state::PageState;
 use crate::snapshot::{RefTable, SnapshotMemory};
+
+/// Characters of a page's text in the result of opening it.
+const OUTLINE_CHARACTERS: usize = 4_000;
 
 /// How long a result waits for events that have arrived but were not read.
 pub(crate) const SYNC_TIMEOUT: Duration = Duration::from_secs(1);
@@ -44,6 +47,8 @@ pub struct Page {
 #[derive(Debug)]
 struct Inner {
     target: TargetId,
+    /// Its browser context, if a script has made it.
+    jar: Option<BrowserContextId>,
     main: FrameId,
     session: PageSession,
     crashed: watch::Receiver<bool>,
@@ -52,7 +57,9 @@ struct Inner {
     memory: Mutex<SnapshotMemory>,
     selected_frame: SelectedFrame,
     /// Locked while one action sends input events, so that events of two actions never mix.
-    input: tokio::sync::Mutex<Mouse>,
+    input: Arc<tokio::sync::Mutex<Mouse>>,
+    /// Whether the user has mouse and keyboard.
+    is_taken: AtomicBool,
     /// The last id of a paired agent call.
     pairs: AtomicU64,
 }
@@ -72,25 +79,42 @@ pub struct Outline {
     pub truncated: bool,
 }
 
+/// What a page gets at its first use.
+pub(crate) struct PageSetup {
+    pub(crate) policy: FramePolicy,
+    pub(crate) egress: Option<EgressPolicy>,
+    /// Where its events go.
+    pub(crate) feed: EventFeed,
+    /// Its browser context, if a script has made it.
+    pub(crate) jar: Option<BrowserContextId>,
+}
+
 impl Page {
     pub(crate) fn new(
         target: TargetId,
         session: CdpSession,
         crashed: watch::Receiver<bool>,
         tasks: &TaskGroup,
-        policy: FramePolicy,
-        egress: Option<EgressPolicy>,
+        setup: PageSetup,
     ) -> Self {
+        let PageSetup { policy, egress, feed, jar } = setup;
         let frame = FrameId::new(target.as_str());
-        let network = PageNetwork::new(&frame, tasks, egress.clone(), policy.clone());
+        let network = PageNetwork::new(
+            &frame,
+            tasks,
+            egress.clone(),
+            policy.clone(),
+            NetworkFeed::new(feed.clone(), &target),
+        );
         let config = PageConfig { policy, egress, settings: network.first_settings() };
-        let state = Arc::new(PageState::new(network));
+        let state = Arc::new(PageState::new(network, PageFeed::new(feed.clone(), &target)));
         let observer: Arc<dyn EventObserver> = Arc::<PageState>::clone(&state);
         let session = PageSession::start(session, &target, tasks, &observer, config);
         state.network().set_frame_urls(session.frame_urls());
         let main = session.main_frame().clone();
         let inner = Inner {
             target,
+            jar,
             main,
             session,
             crashed,
@@ -98,10 +122,16 @@ impl Page {
             refs: Mutex::default(),
             memory: Mutex::default(),
             selected_frame: SelectedFrame::default(),
-            input: tokio::sync::Mutex::default(),
+            input: Arc::default(),
+            is_taken: AtomicBool::new(false),
             pairs: AtomicU64::new(1),
         };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// Follows whether the page's process has crashed.
+    pub(crate) fn crash_changes(&self) -> watch::Receiver<bool> {
+        self.inner.crashed.clone()
     }
 
     /// Whether the page's process crashed. A navigation brings it back.
@@ -113,6 +143,19 @@ impl Page {
     #[must_use]
     pub fn target(&self) -> &TargetId {
         &self.inner.target
+    }
+
+    /// Sends a storage command for the page's context. Chromium 156 means the default context, even on a page, and takes
+    /// another one only on the browser's session.
+    pub(crate) fn begin_storage(
+        &self,
+        method: &'static str,
+        mut params: Value,
+        deadline: Deadline,
+    ) -> ResponseFuture<Value, CdpError> {
+        let Some(jar) = &self.inner.jar else { return self.begin(method, &params, deadline) };
+        params["browserContextId"] = json!(jar);
+        self.begin_on(&CommandTarget::Browser, method, &params, deadline)
     }
 
     pub(crate) fn is_gone(&self) -> bool {
@@ -156,9 +199,20 @@ impl Page {
     ) -> Result<tokio::sync::MutexGuard<'_, Mouse>, Failure> {
         let input = self.inner.input.lock();
         tokio::time::timeout_at(deadline.instant(), input).await.map_err(|_| {
+            if self.inner.is_taken.load(Ordering::Acquire) {
+                return taken_over();
+            }
             Failure::new(ErrorCode::Timeout, "Another action is still sending input to this tab.")
                 .with_remedy("Wait until it ends, or use another tab.")
         })
+    }
+
+    /// Locks mouse and keyboard for the user, until the guard is dropped. Actions that send input wait.
+    pub(crate) async fn take_input(&self, deadline: Deadline) -> Option<TakenInput> {
+        let taking = Arc::clone(&self.inner.input).lock_owned();
+        let guard = tokio::time::timeout_at(deadline.instant(), taking).await.ok()?;
+        self.inner.is_taken.store(true, Ordering::Release);
+        Some(TakenInput { page: self.clone(), _guard: guard })
     }
 
     /// Whether no action has mouse and keyboard locked.
@@ -184,7 +238,7 @@ impl Page {
             // A response that arrived counts, even when the page opened a dialog right after it.
             done = work => done,
             Ok(_) = crashed.wait_for(|crashed| *crashed) => Err(crashed_page()),
-            Ok(open) = dialog.wait_for(Option::is_some) => {
+            Ok(open) = dialog.wait_for(Option::is_some), if !self.state().is_scripted() => {
                 Err(open.as_ref().map_or_else(crashed_page, |dialog| dialog.to_failure()))
             }
         }
@@ -196,6 +250,8 @@ impl Page {
             return Err(crashed_page());
         }
         match &*self.state().dialog().borrow() {
+            // A script closes it.
+            Some(_) if self.state().is_scripted() => Ok(()),
             Some(dialog) => Err(dialog.to_failure()),
             None => Ok(()),
         }
@@ -302,6 +358,28 @@ impl Page {
     pub async fn outline(&self, deadline: Deadline) -> Result<Outline, Failure> {
         self.call("outline", &json!({"limit": OUTLINE_CHARACTERS}), deadline).await
     }
+}
+
+/// Mouse and keyboard of a page, locked for the user.
+#[derive(Debug)]
+pub(crate) struct TakenInput {
+    page: Page,
+    _guard: tokio::sync::OwnedMutexGuard<Mouse>,
+}
+
+impl Drop for TakenInput {
+    fn drop(&mut self) {
+        self.page.inner.is_taken.store(false, Ordering::Release);
+    }
+}
+
+/// The failure of an action on a tab that the user drives.
+#[must_use]
+pub fn taken_over() -> Failure {
+    Failure::new(ErrorCode::TakenOver, "The user has taken over this tab.").with_remedy(Remedy::new(
+        "Wait until the user gives it back and try again, or open another tab with {}.",
+        [Step::action("tab_new")],
+    ))
 }
 
 pub(crate) fn crashed_page() -> Failure {

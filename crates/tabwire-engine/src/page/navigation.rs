@@ -179,6 +179,8 @@ impl NavigationWatcher {
                 if event.frame_id != self.main {
                     return Ok(false);
                 }
+                // Chrome may still send lifecycle events of the previous document; only the loader tells them apart
+                // (docs/cdp/what-load-event-means.md).
                 let is_ours = self.loader.as_deref() == Some(event.loader_id.as_str());
                 self.has_started |= is_ours;
                 // The document navigates on before it has loaded: wait for the next one.
@@ -243,6 +245,22 @@ impl NavigationWatcher {
     }
 }
 
+/// A later navigation of a client replaced this one, as in Playwright.
+fn interrupted(url: &str) -> Failure {
+    let message = format!("Navigation to {url:?} is interrupted by another navigation.");
+    Failure::new(ErrorCode::CdpError, message).with_remedy("Wait for one navigation before the next.")
+}
+
+/// The parameters of `Page.navigate`. A given referer is sent whole, as Playwright sends it.
+pub(crate) fn navigate_params(url: &str, referer: Option<&str>) -> serde_json::Value {
+    let mut params = json!({"url": url});
+    if let Some(referer) = referer {
+        params["referrer"] = json!(referer);
+        params["referrerPolicy"] = json!("unsafeUrl");
+    }
+    params
+}
+
 impl Page {
     /// Navigates to a URL and waits for a load state.
     ///
@@ -251,15 +269,20 @@ impl Page {
     pub async fn navigate(
         &self,
         url: &str,
+        referer: Option<&str>,
         state: LoadState,
         deadline: Deadline,
     ) -> Result<DocumentResponse, Failure> {
         // A URL that the page was stopped from before does not concern this navigation.
         drop(self.network().take_stopped());
-        let (mut watcher, mut response) = self.begin_navigation(url, deadline).await?;
+        let turn = self.state().begin_navigation();
+        let (mut watcher, mut response) = self.begin_navigation(url, referer, deadline).await?;
         if response.error_text.as_deref() == Some(ABORTED) && watcher.was_superseded(url, deadline).await {
+            if !self.state().is_last_navigation(turn) {
+                return Err(interrupted(url));
+            }
             // A navigation of the page itself cancelled ours. Ours is the newer request: send it again.
-            (watcher, response) = self.begin_navigation(url, deadline).await?;
+            (watcher, response) = self.begin_navigation(url, referer, deadline).await?;
         }
         if response.is_download {
             return Err(Failure::new(ErrorCode::NotActionable, format!("{url} is a download, not a page."))
@@ -280,10 +303,11 @@ impl Page {
     async fn begin_navigation(
         &self,
         url: &str,
+        referer: Option<&str>,
         deadline: Deadline,
     ) -> Result<(NavigationWatcher, NavigateResponse), Failure> {
         let watcher = NavigationWatcher::start(self);
-        let response = self.command("Page.navigate", &json!({"url": url}), deadline).await?;
+        let response = self.command("Page.navigate", &navigate_params(url, referer), deadline).await?;
         let response = serde_json::from_value(response)
             .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.navigate: {error}.")))?;
         Ok((watcher, response))
@@ -365,7 +389,7 @@ impl Page {
             match outline {
                 Ok(outline) if outline.url.starts_with("chrome-error:") => {
                     // Navigate again: only the response to `Page.navigate` has the error text.
-                    self.navigate(url, LoadState::Load, deadline).await?;
+                    self.navigate(url, None, LoadState::Load, deadline).await?;
                     return self.outline(deadline).await;
                 }
                 Ok(outline) if outline.url != "about:blank" && self.has_loaded(deadline).await? => {

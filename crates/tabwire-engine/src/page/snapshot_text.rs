@@ -23,7 +23,7 @@ impl Page {
         Ok(text.trim_end().to_owned())
     }
 
-    /// The snapshot after a navigation, if the client asked for it.
+    /// The snapshot after a navigation, if the client requested it.
     pub(crate) async fn requested_snapshot(&self, context: &Context) -> Result<Option<String>, Failure> {
         if !context.snapshot {
             return Ok(None);

@@ -12,7 +12,7 @@ use tabwire_cdp::{CdpError, Deadline};
 use crate::cdp::MergedEvents;
 use crate::cdp::ResponseFuture;
 use crate::frames::search::RETRY_INTERVAL;
-use crate::input::element::{milliseconds_left, with_grace};
+use crate::input::element::{milliseconds_allowed, milliseconds_left, with_grace};
 use crate::input::locator::Locator;
 use crate::page::Page;
 use crate::page::evaluate::EvaluateResponse;
@@ -100,7 +100,7 @@ impl WaitResult {
 
 /// What a frame's agent reports when a wait is over.
 #[derive(Deserialize)]
-struct Waited {
+struct AgentWait {
     document: Option<DocumentName>,
     #[serde(default)]
     matches: Vec<WaitedMatch>,
@@ -160,8 +160,8 @@ impl Page {
         let frames: Vec<FrameId> = frame
             .map_or_else(|| self.scope_frames().into_iter().map(|one| one.id).collect(), |one| vec![one]);
         for frame in frames {
-            let found = self.call_in::<Waited>(&frame, "locate", &json!({"spec": spec}), deadline).await;
-            let Ok(Waited { document: Some(document), matches }) = found else { continue };
+            let found = self.call_in::<AgentWait>(&frame, "locate", &json!({"spec": spec}), deadline).await;
+            let Ok(AgentWait { document: Some(document), matches }) = found else { continue };
             if let Some(first) = matches.first() {
                 return Some(self.mint(&frame, &document, first.key).to_string());
             }
@@ -188,7 +188,8 @@ impl Page {
             let changed = self.session().frames_differ_from(self.root_ids());
             let scope = || self.scope_frames().into_iter().map(|frame| frame.id).collect();
             let frames: Vec<FrameId> = frame.clone().map_or_else(scope, |frame| vec![frame]);
-            let argument = json!({"spec": spec, "state": state, "timeout": milliseconds_left(deadline)});
+            let (left, allowed) = (milliseconds_left(deadline), milliseconds_allowed(deadline));
+            let argument = json!({"spec": spec, "state": state, "timeout": left, "allowed": allowed});
             let wait =
                 |frame: &FrameId| self.session().call(frame, "waitFor", &argument, with_grace(deadline));
             let waits: Vec<_> = frames.iter().map(wait).collect();

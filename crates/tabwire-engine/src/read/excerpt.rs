@@ -12,7 +12,7 @@ use crate::snapshot::{LinkTarget, enclose, title};
 /// The range of a long text to return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct RangeArguments {
-    /// The character to start from, to continue a truncated result.
+    /// The character to start from.
     #[arg(long, value_name = "N", default_value_t = 0)]
     #[serde(default)]
     pub from: usize,
@@ -92,7 +92,7 @@ impl Excerpt {
     pub(crate) fn bare(&self) -> BareValue {
         let cut = match self.next {
             Some(next) => Some(format!(
-                "This is only a part: characters {} to {next} of {}. Continue with --from {next}, or raise --limit.",
+                "This is only a part: characters {} to {next} of {}. Continue with `from` {next}, or raise `limit`.",
                 self.start, self.characters
             )),
             None if self.truncated => {
@@ -113,7 +113,7 @@ impl Excerpt {
         let mut text = enclose(&heading, &body);
         if let Some(next) = self.next {
             text.push_str(&format!(
-                "cut: characters {} to {next} of {}; go on with --from {next}, or ask for a part\n",
+                "cut: characters {} to {next} of {}; go on with `from` {next}, or ask for a part\n",
                 self.start, self.characters
             ));
         } else if self.truncated {

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
 use tabwire_api::Failure;
 
 use crate::action::ActionOutput;
@@ -23,6 +24,24 @@ impl OutputRedactor {
     /// Adds the secrets of a login.
     pub fn learn(&self, login: &SavedLogin) {
         login.add_secrets_to(&mut self.secrets());
+    }
+
+    /// A value without secrets.
+    #[must_use]
+    pub fn redact_value(&self, value: &Value) -> Value {
+        self.secrets().clean_value(value)
+    }
+
+    /// A text without secrets.
+    #[must_use]
+    pub fn redact_text(&self, text: &str) -> String {
+        self.secrets().clean(text)
+    }
+
+    /// Bytes at the end of a redacted text that can be the beginning of a secret, whose rest is still to come.
+    #[must_use]
+    pub fn beginning_at_end(&self, text: &str) -> usize {
+        self.secrets().beginning_at_end(text)
     }
 
     /// The result without secrets.
@@ -76,9 +95,9 @@ mod tests {
             selectors: LoginSelectors::default(),
         });
         let redacted = redactor.redact(Ok(plain)).expect("a result");
-        assert_eq!(redacted.value, json!({"html": "<i title=\"[redacted]\">", "list": ["[redacted]", 1]}));
-        assert_eq!(redacted.text, "has [redacted] and [redacted]");
-        assert_eq!(redacted.notices, ["[redacted]"]);
+        assert_eq!(redacted.value, json!({"html": "<i title=\"•••\">", "list": ["•••", 1]}));
+        assert_eq!(redacted.text, "has ••• and •••");
+        assert_eq!(redacted.notices, ["•••"]);
         let failure = Failure::new(ErrorCode::EvalFailed, "c&nary!").with_remedy("c&nary?");
         let redacted =
             redactor.redact(Err(failure.with_details(json!({"at": "c&nary"})))).expect_err("failed");

@@ -3,9 +3,11 @@
 use base64::Engine as _;
 use regex::Regex;
 use serde_json::{Map, Value};
+use tabwire_secrets::MASK;
 
 use crate::action::Secrecy;
 use crate::action::registry::find_action;
+use crate::secrets::beginning::Forms;
 
 /// Most secrets that are kept; the oldest are dropped first.
 const MAX_SECRETS: usize = 200;
@@ -15,12 +17,6 @@ const MIN_BASE64_LENGTH: usize = 8;
 
 /// Shortest secret to search for; shorter ones are part of other words.
 const MIN_SECRET_LENGTH: usize = 4;
-
-/// Replaces a secret.
-const REDACTED: &str = "[redacted]";
-
-/// The page agent's replacement for the value of a secret field.
-const MASK: &str = "••••";
 
 /// The known secrets. `Debug` shows only their number.
 #[derive(Default)]
@@ -32,6 +28,8 @@ struct Secret {
     value: String,
     /// Matches the secret in every encoding.
     pattern: Option<Regex>,
+    /// The same for a secret of which only the beginning is there.
+    forms: Forms,
 }
 
 impl std::fmt::Debug for Redaction {
@@ -50,8 +48,11 @@ impl Redaction {
         if self.known.len() >= MAX_SECRETS {
             self.known.remove(0);
         }
-        self.known
-            .push(Secret { value: secret.to_owned(), pattern: Regex::new(&encodings_pattern(secret)).ok() });
+        self.known.push(Secret {
+            value: secret.to_owned(),
+            pattern: Regex::new(&encodings_pattern(secret)).ok(),
+            forms: Forms::new(secret, &in_base64(secret)),
+        });
     }
 
     /// Whether no secret is known.
@@ -72,11 +73,16 @@ impl Redaction {
         let mut clean = text.to_owned();
         for secret in known {
             clean = match &secret.pattern {
-                Some(pattern) => pattern.replace_all(&clean, REDACTED).into_owned(),
-                None => clean.replace(&secret.value, REDACTED),
+                Some(pattern) => pattern.replace_all(&clean, MASK).into_owned(),
+                None => clean.replace(&secret.value, MASK),
             };
         }
         clean
+    }
+
+    /// Bytes at the end of the text that can be the beginning of a secret, in any encoding.
+    pub(crate) fn beginning_at_end(&self, text: &str) -> usize {
+        self.known.iter().map(|secret| secret.forms.beginning_at_end(text)).max().unwrap_or_default()
     }
 
     /// The value with every string redacted.
@@ -106,11 +112,11 @@ impl Redaction {
             // Single keys can spell a secret: redact them when the result masks the field.
             let is_masked = || result.is_none_or(|result| holds(result, MASK));
             let value = match secrecy_of(name) {
-                Some(Secrecy::Keys) if is_masked() => Value::from(REDACTED),
+                Some(Secrecy::Keys) if is_masked() => Value::from(MASK),
                 Some(Secrecy::Typed) => self.typed(value, result),
                 Some(Secrecy::Secret) => {
                     self.learn_all(value);
-                    Value::from(REDACTED)
+                    Value::from(MASK)
                 }
                 _ => value.clone(),
             };
@@ -131,7 +137,7 @@ impl Redaction {
                     if result.is_some() {
                         self.learn(text);
                     }
-                    Value::from(REDACTED)
+                    Value::from(MASK)
                 }
             },
             Value::Array(items) => items.iter().map(|item| self.typed(item, result)).collect(),
@@ -169,7 +175,7 @@ impl Redaction {
             let mut revealing = list.iter().filter(|one| one.secrecy == Some(Secrecy::Reveals));
             action.has_secret_result || revealing.any(|one| params.get(&one.name) == Some(&Value::Bool(true)))
         });
-        if is_secret { Value::from(REDACTED) } else { self.clean_value(result) }
+        if is_secret { Value::from(MASK) } else { self.clean_value(result) }
     }
 }
 
@@ -179,19 +185,10 @@ fn encodings_pattern(secret: &str) -> String {
     let mut pattern = String::new();
     for letter in secret.chars() {
         let plain = regex::escape(&letter.to_string());
-        let entity = match letter {
-            '&' => "|&amp;",
-            '<' => "|&lt;",
-            '>' => "|&gt;",
-            '"' => "|&quot;",
-            '\'' => "|&#39;",
-            ' ' => r"|\+|&nbsp;|\x{a0}",
-            _ => "",
-        };
-        let mut bytes = [0; 4];
-        let percents: String =
-            letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}")).collect();
-        pattern.push_str(&format!(r"(?:\\?{plain}{entity}|(?i:{percents}))"));
+        let others: String =
+            other_forms(letter).iter().map(|form| format!("|{}", regex::escape(form))).collect();
+        let percents = in_percents(letter);
+        pattern.push_str(&format!(r"(?:\\?{plain}{others}|(?i:{percents}))"));
     }
     for encoded in in_base64(secret) {
         // base64url has `-` and `_` for `+` and `/`.
@@ -199,6 +196,25 @@ fn encodings_pattern(secret: &str) -> String {
         pattern.push_str(&format!("|{either}"));
     }
     pattern
+}
+
+/// How HTML and forms write a letter besides itself.
+pub(super) const fn other_forms(letter: char) -> &'static [&'static str] {
+    match letter {
+        '&' => &["&amp;"],
+        '<' => &["&lt;"],
+        '>' => &["&gt;"],
+        '"' => &["&quot;"],
+        '\'' => &["&#39;"],
+        ' ' => &["+", "&nbsp;", "\u{a0}"],
+        _ => &[],
+    }
+}
+
+/// A letter percent-encoded, in lower case.
+pub(super) fn in_percents(letter: char) -> String {
+    let mut bytes = [0; 4];
+    letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}")).collect()
 }
 
 /// The base64 of a secret at each of the three byte alignments, without the characters that also encode neighbouring
@@ -235,25 +251,22 @@ mod tests {
         let shown = json!({"value": "Anna"});
         let params = json!({"target": "#name", "value": "Anna"});
         assert_eq!(redaction.parameters("fill", &params, Some(&shown)), params);
-        let masked = json!({"value": "••••", "url": "/in?password=a%26b%3Cc"});
+        let masked = json!({"value": "•••", "url": "/in?password=a%26b%3Cc"});
         let params = json!({"target": "#password", "value": "a&b<c"});
         let clean = redaction.parameters("fill", &params, Some(&masked));
-        assert_eq!(clean, json!({"target": "#password", "value": "[redacted]"}));
-        assert_eq!(redaction.result("fill", &params, &masked)["url"], "/in?password=[redacted]");
+        assert_eq!(clean, json!({"target": "#password", "value": "•••"}));
+        assert_eq!(redaction.result("fill", &params, &masked)["url"], "/in?password=•••");
         let clean = redaction.clean(r"is a&b<c or a&amp;b&lt;c, a\&b\<c, %61%26b%3cc");
-        assert_eq!(clean, "is [redacted] or [redacted], [redacted], [redacted]");
+        assert_eq!(clean, "is ••• or •••, •••, •••");
         let form = json!({"form": "{\"#name\": \"Anna\", \"#pin\": \"123456\"}", "submit": true});
         let clean = redaction.parameters("fill_form", &form, Some(&shown));
-        assert_eq!(clean["form"], json!({"#name": "Anna", "#pin": "[redacted]"}));
-        assert_eq!(redaction.clean("pin 123456"), "pin [redacted]");
+        assert_eq!(clean["form"], json!({"#name": "Anna", "#pin": "•••"}));
+        assert_eq!(redaction.clean("pin 123456"), "pin •••");
         let keys = json!({"keys": ["a", "b"]});
-        assert_eq!(redaction.parameters("press", &keys, Some(&masked))["keys"], REDACTED);
+        assert_eq!(redaction.parameters("press", &keys, Some(&masked))["keys"], MASK);
         assert_eq!(redaction.parameters("press", &keys, Some(&shown)), keys);
         let failed = redaction.parameters("fill", &json!({"target": "a", "value": "word"}), None);
-        assert_eq!(
-            (failed["value"].as_str(), redaction.clean("a word")),
-            (Some(REDACTED), "a word".to_owned())
-        );
+        assert_eq!((failed["value"].as_str(), redaction.clean("a word")), (Some(MASK), "a word".to_owned()));
     }
 
     #[test]
@@ -265,8 +278,8 @@ mod tests {
         {
             for encoded in [STANDARD.encode(whole), URL_SAFE.encode(whole)] {
                 let clean = redaction.clean(&format!("Basic {encoded}"));
-                assert!(clean.contains(REDACTED), "{whole}: {clean}");
-                let rest = clean.replace(REDACTED, "");
+                assert!(clean.contains(MASK), "{whole}: {clean}");
+                let rest = clean.replace(MASK, "");
                 assert!(rest.len() < clean.len() && !rest.contains(&encoded[6..14]), "{whole}: {clean}");
             }
         }
@@ -283,12 +296,12 @@ mod tests {
         let mut redaction = Redaction::default();
         let params = json!({"verb": "set", "name": "sid", "value": "canary", "secure": true});
         let clean = redaction.parameters("cookies", &params, Some(&json!({})));
-        assert_eq!(clean, json!({"verb": "set", "name": "sid", "value": "[redacted]", "secure": true}));
+        assert_eq!(clean, json!({"verb": "set", "name": "sid", "value": "•••", "secure": true}));
         let clean = redaction.parameters("anything", &json!({"passphrase": "canary two"}), None);
-        assert_eq!(clean["passphrase"], REDACTED);
-        assert_eq!(redaction.result("cookies", &json!({}), &json!(["canary"])), REDACTED);
+        assert_eq!(clean["passphrase"], MASK);
+        assert_eq!(redaction.result("cookies", &json!({}), &json!(["canary"])), MASK);
         let asked = json!({"number": 1, "show_secrets": true});
-        assert_eq!(redaction.result("request", &asked, &json!({"headers": ["a cookie"]})), REDACTED);
+        assert_eq!(redaction.result("request", &asked, &json!({"headers": ["a cookie"]})), MASK);
         assert!(!format!("{redaction:?}").contains("canary"));
     }
 }

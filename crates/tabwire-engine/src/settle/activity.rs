@@ -130,6 +130,8 @@ impl ActivityTracker {
         let _ = self.try_observe(event);
     }
 
+    // Events of the previous document can arrive after a navigation has started, so loaders are compared
+    // (docs/cdp/what-load-event-means.md). A navigation to a response without content leaves the old document in place.
     fn try_observe(&mut self, event: &Event) -> Result<(), tabwire_cdp::CdpError> {
         match event.method() {
             "Network.requestWillBeSent" => {

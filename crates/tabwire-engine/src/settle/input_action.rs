@@ -7,7 +7,7 @@ use tabwire_api::{ErrorCode, Failure};
 
 use crate::action::context::Context;
 use crate::cdp::ResponseFuture;
-use crate::input::element::{Element, ResolvedTarget};
+use crate::input::element::{Element, Point, ResolvedTarget};
 use crate::page::Page;
 use crate::settle::watcher::{LifecycleWatcher, settle_argument};
 use crate::settle::{DEBOUNCE, SettleResult};
@@ -20,6 +20,8 @@ pub(crate) struct InputAction<'a> {
     context: &'a Context,
     page: Page,
     watcher: LifecycleWatcher,
+    /// Whether live views show the element.
+    marks: bool,
 }
 
 impl<'a> InputAction<'a> {
@@ -32,7 +34,18 @@ impl<'a> InputAction<'a> {
     /// Starts an action on a page.
     pub(crate) fn on(context: &'a Context, page: &Page) -> Self {
         let watcher = LifecycleWatcher::start(page, &context.browser, context.is_filtered);
-        Self { context, page: page.clone(), watcher }
+        Self { context, page: page.clone(), watcher, marks: true }
+    }
+
+    /// Shows this point in live views, and no element.
+    pub(crate) fn point_at(&mut self, point: Point) {
+        self.marks = false;
+        self.context.browser.mark_point(&self.page, point);
+    }
+
+    /// The action is about the whole page: live views show no element.
+    pub(crate) fn about_page(&mut self) {
+        self.marks = false;
     }
 
     pub(crate) fn context(&self) -> &'a Context {
@@ -41,7 +54,7 @@ impl<'a> InputAction<'a> {
 
     /// The same action with more time left.
     pub(crate) fn with_context<'b>(self, context: &'b Context) -> InputAction<'b> {
-        InputAction { context, page: self.page, watcher: self.watcher }
+        InputAction { context, page: self.page, watcher: self.watcher, marks: self.marks }
     }
 
     pub(crate) fn page(&self) -> &Page {
@@ -51,6 +64,9 @@ impl<'a> InputAction<'a> {
     /// Names the element that the action is about. Its frame is watched, and URL and title are compared with its own.
     pub(crate) fn set_element(&mut self, element: &Element) {
         self.watcher.set_element(element, &self.page);
+        if self.marks {
+            self.context.browser.mark_element(&self.page, element);
+        }
     }
 
     /// Requests the agent's report, right after the input commands were sent. `expectation` names the input event that

@@ -13,8 +13,10 @@ pub(crate) use input_action::InputAction;
 use serde::Deserialize;
 
 use crate::action::result::Changes;
-pub(crate) use crate::limits::DEBOUNCE_MILLISECONDS as DEBOUNCE;
 use crate::snapshot::read_title;
+
+/// How long typing and hovering wait for a list that the page opens with a delay, in milliseconds.
+pub(crate) const DEBOUNCE: u64 = 400;
 
 /// URL and title of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -12,13 +12,18 @@ use crate::browser::Browser;
 use crate::cdp::MergedEvents;
 use crate::download::wait::StartedDownloads;
 use crate::input::element::Element;
-use crate::limits::{SETTLE_LOADING, SETTLE_REQUESTS};
 use crate::page::Page;
 use crate::page::console::ConsoleEntry;
 use crate::settle::activity::{ActivityTracker, METHODS};
 use crate::settle::report::SettleReport;
 use crate::settle::{PageInfo, SettleResult};
 use crate::snapshot::{PageText, address};
+
+/// How long an action waits for requests that it started.
+const SETTLE_REQUESTS: Duration = Duration::from_secs(3);
+
+/// How long an action waits for a page load that it started.
+const SETTLE_LOADING: Duration = Duration::from_secs(10);
 
 /// How long the agent waits for a document that keeps changing.
 const QUIET_TIMEOUT: Duration = Duration::from_millis(500);

@@ -4,7 +4,12 @@ use regex::{Regex, RegexBuilder};
 use tabwire_api::{ErrorCode, Failure};
 
 use super::text::page_text::PageText;
-use crate::limits::{PATTERN_BYTES, PATTERN_CHARACTERS};
+
+/// Characters of a search pattern.
+const PATTERN_CHARACTERS: usize = 1_000;
+
+/// Bytes of a compiled regular expression.
+const PATTERN_BYTES: usize = 1024 * 1024;
 
 /// A search pattern. Matching takes linear time for every pattern.
 #[derive(Clone, Debug)]

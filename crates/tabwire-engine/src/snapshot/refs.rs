@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 use tabwire_api::FrameId;
 
-use crate::limits::REFS_KEPT;
+/// Refs per tab. The oldest expire first.
+const REFS_KEPT: usize = 65_536;
 
 /// A handle to one element of one document, printed as `e12`. Numbers are never reused in a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use super::refs::ElementKey;
 use super::write::text::Spacing;
-use crate::limits::{CHARACTERS_PER_TOKEN, SNAPSHOT_CHARACTERS, SNAPSHOT_TOKENS};
+use crate::limits::{SNAPSHOT_CHARACTERS, SNAPSHOT_TOKENS};
+
+/// Characters per token, for budgets in tokens.
+const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Options of a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

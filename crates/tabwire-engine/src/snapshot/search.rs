@@ -18,7 +18,12 @@ use super::text::page_text::PageText;
 use super::write::json::write_nodes;
 use super::write::line::searchable;
 use super::write::text::{Spacing, write_lines};
-use crate::limits::{SEARCH_PORTION, SEARCH_ROW};
+
+/// A matching row or list item of at most this many nodes is shown as a whole.
+const SEARCH_ROW: usize = 16;
+
+/// Characters of a page that are searched in one step.
+const SEARCH_PORTION: usize = 1024 * 1024;
 
 /// A running search.
 #[derive(Debug)]

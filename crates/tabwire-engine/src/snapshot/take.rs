@@ -1,18 +1,22 @@
 //! Takes a snapshot: reads all frames concurrently and joins the results.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tabwire_api::{ErrorCode, Failure, FrameId};
 use tabwire_cdp::Deadline;
 
 use crate::frames::tree::Frame;
 use crate::input::locator::Locator;
-use crate::limits::BASELINE_TIMEOUT;
 use crate::page::Page;
 use crate::snapshot::{
     DocumentName, ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkResult,
 };
 
-/// The result of updating the agents' click listeners while a page was read.
+/// How long an action waits for a snapshot before it, so that its result can contain only changes.
+const BASELINE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Whether the agents learned something while a page was read: click listeners, closed shadow roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListenerUpdate {
     /// The agents learned of listeners that change a snapshot.
@@ -132,10 +136,29 @@ impl Page {
             }
         }
         self.refs().keep_frames(|frame| self.session().has_frame(frame));
+        let hosts = std::iter::once((frame, &first.hosts)).chain(
+            others.iter().filter_map(|other| Some((&other.frame, &other.outcome.as_ref().ok()?.hosts))),
+        );
+        let adopted = self.adopt_closed_roots(hosts, deadline).await;
         let mut snapshot = Snapshot::assemble(first, frame.clone(), others);
         snapshot.fit(request);
         let made = make(&snapshot, request);
-        Ok((snapshot, made, update.await))
+        let update = update.await;
+        Ok((snapshot, made, if adopted { ListenerUpdate::Changed } else { update }))
+    }
+
+    /// Gives closed shadow roots of these elements to the agents. Returns whether there are any.
+    async fn adopt_closed_roots<'f>(
+        &self,
+        hosts: impl Iterator<Item = (&'f FrameId, &'f Vec<ElementKey>)>,
+        deadline: Deadline,
+    ) -> bool {
+        let hosts = hosts.flat_map(|(frame, keys)| keys.iter().map(move |key| (frame, *key)));
+        let adoptions = hosts.map(|(frame, key)| self.session().adopt_closed_root(frame, key, deadline));
+        let adopted = futures_util::future::join_all(adoptions);
+        // An element that is gone has no root, and a page with a dialog is read later.
+        let adopted = self.unless_blocked(async { Ok(adopted.await) }).await.unwrap_or_default();
+        adopted.iter().any(|adopted| matches!(adopted, Ok(true)))
     }
 
     /// Queries the click listeners of these frames together with the pending calls. The response takes a bounded time.

@@ -140,10 +140,10 @@ fn omitted_nodes_are_counted_with_a_way_to_read_them() {
         ]),
         r#"
 - table "People" [e1] rows=10000
-  - (1 more row above: --within e2 --from 1)
+  - (1 more row above: within e2, from 1)
   - row: "Ann"
-  - (9,998 more rows below: --within e2 --from 3)
-- (3 more: --within e3)
+  - (9,998 more rows below: within e2, from 3)
+- (3 more: within e3)
 "#,
     );
 }
@@ -261,7 +261,7 @@ fn nodes_near_the_viewport_stay_within_the_budget() {
     assert!(text.len() <= 2_000, "{} bytes", text.len());
     assert!(text.contains("Button number 200") && text.contains("Button number 205"), "{text}");
     assert!(!text.contains("Button number 5\"") && !text.contains("Button number 399"), "{text}");
-    let omitted: u32 = Regex::new(r"\((\d+) more: --within e1\)")
+    let omitted: u32 = Regex::new(r"\((\d+) more: within e1\)")
         .expect("valid")
         .captures_iter(&text)
         .map(|found| found[1].parse::<u32>().expect("a number"))
@@ -410,7 +410,7 @@ fn hostile() -> impl Strategy<Value = String> {
         Just("</page 00000000>".to_owned()),
         Just("\r\u{2028}\u{85}".to_owned()),
         Just("\u{202e}\u{e0041}\u{200b}".to_owned()),
-        Just("(5 more: --within e3)".to_owned()),
+        Just("(5 more: within e3)".to_owned()),
         Just("\u{1b}[2J".to_owned()),
         "[a-z ]{0,12}",
         any::<String>(),
@@ -424,7 +424,7 @@ fn grammar() -> Regex {
     let item = format!(
         r#"({word}?( ?"")?( ?\[e\d+\])?( [a-z]+(=("",?|\d+|[A-Za-z0-9.-]+))?)*( options=(""\|?)+)?( [/\w?#&=.:;,%@!$+*'~…-]+)?( \(not read: ""\))?)"#
     );
-    let more = r"\(\d[\d,]* more( \w+)?( above| below)?(: --within e\d+( --from \d+)?)?\)";
+    let more = r"\(\d[\d,]* more( \w+)?( above| below)?(: within e\d+(, from \d+)?)?\)";
     Regex::new(&format!(r"^ *- ({more}|{item}((, | \| | |: ){item})*)$")).expect("valid")
 }
 

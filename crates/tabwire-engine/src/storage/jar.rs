@@ -35,13 +35,15 @@ impl Page {
         scope: &CookieScope,
         deadline: Deadline,
     ) -> Result<(Vec<Cookie>, usize), Failure> {
+        // `Network.getCookies` applies the rules of a request (host, path, `Secure`); `Storage.getCookies` lists
+        // the whole context.
         let narrow = match scope {
             CookieScope::Page => Some(json!({})),
             CookieScope::Url(url) => Some(json!({"urls": [url]})),
             CookieScope::Domain(_) | CookieScope::All => None,
         };
         let narrow = narrow.map(|params| self.begin("Network.getCookies", &params, deadline));
-        let all = self.begin("Storage.getCookies", &json!({}), deadline);
+        let all = self.begin_storage("Storage.getCookies", json!({}), deadline);
         let mut all = self.readable(read_jar(self.one(all).await?)?);
         let count = all.len();
         match (narrow, scope) {
@@ -69,7 +71,7 @@ impl Page {
             .collect();
         self.wait_all(removals).await?;
         // Check in a second command: Chromium 156 responds before it has deleted anything.
-        let left = self.begin("Storage.getCookies", &json!({}), deadline);
+        let left = self.begin_storage("Storage.getCookies", json!({}), deadline);
         let left = read_jar(self.one(left).await?)?;
         match left.iter().find(|left| cookies.iter().any(|cookie| cookie.is_same(left))) {
             None => Ok(()),
@@ -89,7 +91,7 @@ impl Page {
             let (cookies, _) = self.cookies(&CookieScope::All, deadline).await?;
             return self.remove_cookies(&cookies, deadline).await;
         }
-        self.command("Storage.clearCookies", &json!({}), deadline).await.map(drop)
+        self.one(self.begin_storage("Storage.clearCookies", json!({}), deadline)).await.map(drop)
     }
 
     /// Sets cookies and returns those that the browser rejected. Fails before setting any when the policy denies one.
@@ -104,7 +106,7 @@ impl Page {
             return Ok(Vec::new());
         }
         let all: Vec<Value> = cookies.iter().map(Cookie::to_params).collect();
-        let set = self.begin("Storage.setCookies", &json!({"cookies": all}), deadline);
+        let set = self.begin_storage("Storage.setCookies", json!({"cookies": all}), deadline);
         let refused = self.unless_blocked(async {
             match set.await {
                 Ok(_) => Ok(false),

@@ -6,7 +6,7 @@ pub(crate) struct TraceEvents {
     depth: u32,
     /// Nesting depth of the event list; none before it starts.
     list: Option<u32>,
-    quoted: Quoted,
+    quoted: StringState,
     /// The event under construction.
     open: Vec<u8>,
     is_open: bool,
@@ -14,7 +14,7 @@ pub(crate) struct TraceEvents {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Quoted {
+enum StringState {
     #[default]
     No,
     Yes,
@@ -44,7 +44,7 @@ impl TraceEvents {
     }
 
     fn begins(&self, byte: u8) -> bool {
-        byte == b'{' && self.quoted == Quoted::No && self.list.is_some_and(|list| self.depth == list + 1)
+        byte == b'{' && self.quoted == StringState::No && self.list.is_some_and(|list| self.depth == list + 1)
     }
 
     /// Takes one byte; returns whether it ends an event.
@@ -53,12 +53,12 @@ impl TraceEvents {
             return false;
         }
         match (self.quoted, byte) {
-            (Quoted::Escaped, _) => self.quoted = Quoted::Yes,
-            (Quoted::Yes, b'\\') => self.quoted = Quoted::Escaped,
-            (Quoted::Yes, b'"') => self.quoted = Quoted::No,
-            (Quoted::Yes, _) => {}
-            (Quoted::No, b'"') => self.quoted = Quoted::Yes,
-            (Quoted::No, b'[' | b'{') => {
+            (StringState::Escaped, _) => self.quoted = StringState::Yes,
+            (StringState::Yes, b'\\') => self.quoted = StringState::Escaped,
+            (StringState::Yes, b'"') => self.quoted = StringState::No,
+            (StringState::Yes, _) => {}
+            (StringState::No, b'"') => self.quoted = StringState::Yes,
+            (StringState::No, b'[' | b'{') => {
                 self.depth += 1;
                 match self.list {
                     None if byte == b'[' => self.list = Some(self.depth),
@@ -66,7 +66,7 @@ impl TraceEvents {
                     _ => {}
                 }
             }
-            (Quoted::No, b']' | b'}') => {
+            (StringState::No, b']' | b'}') => {
                 self.depth = self.depth.saturating_sub(1);
                 let ends = self.is_open && Some(self.depth) == self.list;
                 if ends {
@@ -76,7 +76,7 @@ impl TraceEvents {
                 // Ignore what follows the list.
                 self.is_over = self.list.is_some_and(|list| self.depth < list);
             }
-            (Quoted::No, _) => {}
+            (StringState::No, _) => {}
         }
         false
     }

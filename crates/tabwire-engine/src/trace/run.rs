@@ -8,10 +8,18 @@ use tokio::time::Instant;
 
 use crate::cdp::MergedEvents;
 use crate::files::NewFile;
-use crate::limits::{TRACE_BUFFER_KIB, TRACE_BYTES, TRACE_PIECE};
 use crate::page::Page;
 use crate::trace::events::TraceEvents;
 use crate::trace::summary::{TraceReader, TraceSummary};
+
+/// Bytes of a trace file. A longer trace is cut after a whole event.
+const TRACE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// The browser's trace buffer in KiB. Tracing ends when it is full.
+const TRACE_BUFFER_KIB: u64 = 200 * 1024;
+
+/// Bytes of a trace that are read at a time.
+const TRACE_PIECE: u64 = 1024 * 1024;
 
 /// Default categories: enough for a flame chart and web vitals.
 const CATEGORIES: &[&str] = &[
@@ -72,7 +80,7 @@ pub(crate) struct TraceRun {
 
 /// A trace file.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenTrace {
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
     /// Whether the browser or the size limit dropped events.
@@ -129,7 +137,11 @@ impl TraceRun {
     }
 
     /// Stops the trace and writes it.
-    pub(crate) async fn finish(mut self, file: &mut NewFile, deadline: Deadline) -> Result<Written, Failure> {
+    pub(crate) async fn finish(
+        mut self,
+        file: &mut NewFile,
+        deadline: Deadline,
+    ) -> Result<WrittenTrace, Failure> {
         let seconds = self.since.elapsed().as_secs_f64();
         let failed = CdpError::into_failure;
         self.tracer.send("Tracing.end", &json!({}), deadline).await.map_err(failed)?;
@@ -142,7 +154,7 @@ impl TraceRun {
         // The response does not matter any more.
         let _ = self.tracer.send("IO.close", &json!({"handle": stream}), deadline).await;
         let (bytes, is_cut, summary) = written?;
-        Ok(Written { bytes, seconds, truncated: is_cut || complete.data_loss_occurred, summary })
+        Ok(WrittenTrace { bytes, seconds, truncated: is_cut || complete.data_loss_occurred, summary })
     }
 
     async fn read_out(

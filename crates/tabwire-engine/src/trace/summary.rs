@@ -7,9 +7,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tabwire_api::FrameId;
 
-use crate::limits::{TRACE_SCRIPTS, TRACE_SCRIPTS_REPORTED};
 use crate::snapshot::{LinkTarget, PageText};
 use crate::trace::web_vitals::{LongTasks, Measure, Metric};
+
+/// Scripts in the summary of a trace: the slowest ones.
+const TRACE_SCRIPTS_REPORTED: usize = 5;
+
+/// Scripts of a trace whose time is summed.
+const TRACE_SCRIPTS: usize = 1_000;
 
 /// Names of the relevant events.
 const RELEVANT: [&str; 7] = [

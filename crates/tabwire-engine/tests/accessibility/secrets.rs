@@ -25,7 +25,7 @@ async fn secrets_are_masked_in_values_names_and_descriptions() {
     let text = format!("{elements:?}");
     assert!(!text.contains("hunter2"), "{text}");
     let values: Vec<_> = elements.iter().filter_map(|element| element.states.get("value")).collect();
-    assert_eq!(values.iter().filter(|value| **value == "••••").count(), 7, "{values:?}");
+    assert_eq!(values.iter().filter(|value| **value == "•••").count(), 7, "{values:?}");
     assert_eq!(
         values.last().and_then(|value| value.as_str()),
         Some(""),

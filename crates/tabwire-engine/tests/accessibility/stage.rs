@@ -1,6 +1,5 @@
 //! One browser with tabs that run the page agent.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,7 +8,7 @@ use tabwire_cdp::{
     CdpSession, Connection, EventFilter, PendingResponse, TargetRegistry, TaskGroup, WebSocketUrl,
 };
 use tabwire_testkit::Site;
-use tabwire_testkit::bench::BareBrowser;
+use tabwire_testkit::bench::{BareBrowser, test_browser};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Longer than any step takes on a busy machine.
@@ -30,7 +29,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) async fn start() -> Self {
         let place = PLACES.acquire().await.expect("never closed");
-        let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
+        let browser = BareBrowser::start(&test_browser());
         let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
         let (source, sink) = address.connect().await.expect("a connection to the browser");
         let tasks = TaskGroup::new();

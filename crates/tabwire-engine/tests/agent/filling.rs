@@ -18,7 +18,7 @@ async fn every_input_type_can_be_filled() {
         let held = stage.eval("document.querySelector('input').value").await;
         assert_eq!(held, *expected, "{kind}");
         assert_eq!(filled["matches"], true, "{kind}: {filled}");
-        let shown = if *kind == "password" { "••••" } else { expected };
+        let shown = if *kind == "password" { "•••" } else { expected };
         assert_eq!(filled["value"], shown, "{kind}");
         let heard = stage.eval("heard.join(' ')").await;
         assert!(

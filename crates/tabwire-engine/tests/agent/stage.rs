@@ -1,13 +1,12 @@
 //! A browser with one page that runs the page agent.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_cdp::{
     CdpSession, Connection, EventFilter, PendingResponse, TargetRegistry, TaskGroup, WebSocketUrl,
 };
-use tabwire_testkit::bench::BareBrowser;
+use tabwire_testkit::bench::{BareBrowser, test_browser};
 
 /// Longer than any step takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(25);
@@ -23,7 +22,7 @@ pub(crate) struct Stage {
 impl Stage {
     /// Starts a browser with an empty page.
     pub(crate) async fn start() -> Self {
-        let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
+        let browser = BareBrowser::start(&test_browser());
         let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
         let (source, sink) = address.connect().await.expect("a connection to the browser");
         let tasks = TaskGroup::new();

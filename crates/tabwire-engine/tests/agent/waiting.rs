@@ -132,6 +132,10 @@ async fn wait_for_waits_for_element_states() {
     let expired =
         stage.failure("waitFor", json!({"spec": {"key": key}, "state": "visible", "timeout": 5_000})).await;
     assert_eq!(expired["code"], "REF_EXPIRED");
+    // Another frame took the rest of the time: the message names the time that the caller allowed.
+    let last_round = json!({"spec": {"css": "#none"}, "timeout": 1, "allowed": 15_000});
+    let late = stage.failure("waitFor", last_round).await;
+    assert!(late["message"].as_str().is_some_and(|text| text.contains("within 15000 ms")), "{late}");
     let unknown =
         stage.failure("waitFor", json!({"spec": {"css": "p"}, "state": "purple", "timeout": 0})).await;
     assert_eq!(unknown["code"], "BAD_ARGS");

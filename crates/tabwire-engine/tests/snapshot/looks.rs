@@ -110,7 +110,7 @@ textbox "D" {"states":{"type":"date"}}
 textbox "T" {"states":{"type":"time"}}
 textbox "M" {"states":{"type":"month"}}
 spinbutton "N" {"states":{"type":"number"}}
-textbox "P" {"states":{"type":"password"},"value":"••••"}
+textbox "P" {"states":{"type":"password"},"value":"•••"}
 textbox "E""#,
     )
     .await;

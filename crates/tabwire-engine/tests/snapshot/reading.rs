@@ -34,7 +34,7 @@ main
   link "docs" {"target":"http://shop.example/d"}
   text "Deep"
   textbox "Mail" {"states":{"required":true},"value":"a@b.c"}
-  textbox "Password" {"states":{"type":"password"},"value":"••••"}
+  textbox "Password" {"states":{"type":"password"},"value":"•••"}
   combobox "Land" {"options":["FR","DE"],"value":"DE"}
   textbox "Notes" {"value":"two\nlines"}
   button "Pay" {"states":{"disabled":true}}

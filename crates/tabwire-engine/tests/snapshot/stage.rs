@@ -1,12 +1,11 @@
 //! A browser with the fixture site, for snapshot tests.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpSession, Connection, EventFilter, TargetRegistry, TaskGroup, WebSocketUrl};
 use tabwire_testkit::Site;
-use tabwire_testkit::bench::BareBrowser;
+use tabwire_testkit::bench::{BareBrowser, test_browser};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Longer than any step takes on a busy machine.
@@ -29,7 +28,7 @@ impl Stage {
     /// Starts a browser with an empty page.
     pub(crate) async fn start() -> Self {
         let place = PLACES.acquire().await.expect("never closed");
-        let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
+        let browser = BareBrowser::start(&test_browser());
         let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
         let (source, sink) = address.connect().await.expect("a connection to the browser");
         let tasks = TaskGroup::new();
@@ -38,6 +37,7 @@ impl Stage {
         let page = registry.list().into_iter().find(|target| target.is_page()).expect("a page");
         let session = registry.attach(&page.target_id, TIMEOUT).await.expect("attached");
         session.enable("Page").await.expect("Page");
+        session.enable("Runtime").await.expect("Runtime");
         let site = Site::start().await.expect("a free port");
         let stage = Self { session, site, world: 0, _tasks: tasks, _browser: browser, _place: place };
         let agent = json!({"source": tabwire_engine::page_agent(), "worldName": "agent"});

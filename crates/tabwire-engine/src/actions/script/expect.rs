@@ -47,6 +47,9 @@ pub(crate) struct ExpectResult {
     /// Whether no element matched.
     #[serde(default)]
     is_missing: bool,
+    /// The element, or the number of elements, that was tried last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preview: Option<String>,
 }
 
 impl Action for Expect {

@@ -8,7 +8,7 @@ use tabwire_policy::{Capability, Needs};
 
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
-use crate::input::element::{TargetArguments, milliseconds_left, with_grace};
+use crate::input::element::{Rectangle, TargetArguments, milliseconds_left, with_grace};
 use crate::snapshot::{DocumentName, ElementKey, plain_value};
 
 /// Read facts of the elements that a locator matches.
@@ -81,7 +81,16 @@ impl Action for Query {
         let found: Found =
             page.call_again_in(&resolved.frame, "query", &argument, with_grace(context.deadline)).await?;
         let document = found.document;
+        let offset = match self.facts.iter().any(|fact| fact == "box") {
+            true => page.offset_in_tab(&resolved.frame, context.deadline).await,
+            false => None,
+        };
         let elements = found.elements.into_iter().map(|mut facts| {
+            if let (Some(offset), Some(place)) = (offset, facts.get_mut("box"))
+                && let Ok(inner) = serde_json::from_value::<Rectangle>(place.clone())
+            {
+                *place = json!(offset.apply(inner));
+            }
             let key = facts.remove("key").and_then(|key| serde_json::from_value::<ElementKey>(key).ok());
             if let Some(key) = key {
                 facts.insert("ref".to_owned(), json!(page.mint(&resolved.frame, &document, key)));
@@ -99,6 +108,18 @@ impl Render for QueryResult {
 }
 
 impl crate::page::Page {
+    /// The mapping of a frame's points to the tab; none for the main frame and for a hidden frame.
+    pub(super) async fn offset_in_tab(
+        &self,
+        frame: &tabwire_api::FrameId,
+        deadline: tabwire_cdp::Deadline,
+    ) -> Option<crate::media::annotate::Offset> {
+        let frames: Vec<_> =
+            self.session().all_frames().iter().filter_map(|frame| self.find_frame(&frame.id)).collect();
+        let frame = frames.iter().find(|one| one.id == *frame && one.parent.is_some())?;
+        self.frame_offset(frame, &frames, deadline).await.ok()
+    }
+
     /// Calls a waiting function of the page agent; again when the document was replaced during the call.
     pub(super) async fn call_again_in<T: serde::de::DeserializeOwned>(
         &self,

@@ -6,29 +6,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tabwire_cdp::{CdpError, Deadline, TaskGroup};
 use tokio::sync::watch;
 
-use crate::limits::{BODY_DEADLINE, RECORDED_BYTES};
 use crate::network::log::body::{Body, fetch_body, fetch_sent};
 use crate::network::log::entry::{Outcome, RequestEntry};
+
+/// How long a recording waits for a body.
+const BODY_DEADLINE: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Bytes of all bodies in one recording. Later requests are recorded without their bodies.
+const RECORDED_BYTES: usize = 64 * 1024 * 1024;
 
 /// A recording of a page's requests.
 #[derive(Debug)]
 pub(crate) struct Recording {
     /// The last request before the recording.
     since: u64,
-    held: Mutex<Held>,
+    held: Mutex<HeldBodies>,
     under_way: watch::Sender<usize>,
 }
 
 /// Bodies by request number.
 #[derive(Debug, Default)]
-struct Held {
+struct HeldBodies {
     bodies: HashMap<u64, Body>,
     sent: HashMap<u64, String>,
     bytes: usize,
     left_out: u64,
 }
 
-impl Held {
+impl HeldBodies {
     fn has_room(&mut self, bytes: usize) -> bool {
         let fits = self.bytes.saturating_add(bytes) <= RECORDED_BYTES;
         if fits {
@@ -50,7 +55,7 @@ impl Recording {
         self.since
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, HeldBodies> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

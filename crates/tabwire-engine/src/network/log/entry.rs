@@ -7,9 +7,14 @@ use tabwire_cdp::CdpSession;
 
 use super::message::Message;
 use super::resource_kind::ResourceKind;
-use crate::limits::{MESSAGES, POST_DATA_BYTES};
 use crate::network::events::{ResponseHead, SentRequest};
 use crate::network::headers::HeaderList;
+
+/// Largest request body in the log, in bytes. Larger ones are fetched on demand.
+const POST_DATA_BYTES: usize = 64 * 1024;
+
+/// Messages of one WebSocket or event stream. The oldest are dropped first.
+const MESSAGES: usize = 200;
 
 /// The state of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,10 +52,16 @@ pub(crate) struct RequestEntry {
     pub(crate) url: String,
     /// The URL of the document that made it; empty when the browser did not report it.
     pub(crate) document: String,
+    /// The frame that made it; empty for a worker.
+    pub(crate) frame: String,
+    /// Whether it navigates that frame.
+    pub(crate) is_navigation: bool,
     pub(crate) method: String,
     pub(crate) kind: ResourceKind,
     pub(crate) headers: HeaderList,
     pub(crate) post_data: Option<String>,
+    /// The body in Base64, if its text differs from its bytes.
+    pub(crate) post_bytes: Option<String>,
     pub(crate) has_post_data: bool,
     /// Start time: the browser's monotonic clock and Unix time, in seconds.
     pub(crate) started: f64,
@@ -70,6 +81,7 @@ pub(crate) struct RequestEntry {
 
 impl RequestEntry {
     pub(crate) fn new(id: String, session: &CdpSession, kind: ResourceKind, request: SentRequest) -> Self {
+        let post_bytes = request.post_bytes().filter(|data| data.len() <= POST_DATA_BYTES);
         let post_data = request.post_data.filter(|data| data.len() <= POST_DATA_BYTES);
         Self {
             number: 0,
@@ -77,11 +89,14 @@ impl RequestEntry {
             session: session.clone(),
             url: request.url,
             document: String::new(),
+            frame: String::new(),
+            is_navigation: false,
             method: request.method,
             kind,
             headers: request.headers,
             has_post_data: request.has_post_data || post_data.is_some(),
             post_data,
+            post_bytes,
             started: 0.0,
             wall: 0.0,
             ended: None,
@@ -111,7 +126,7 @@ impl RequestEntry {
         self.response = Some(head);
     }
 
-    pub(crate) fn say(&mut self, message: Message) {
+    pub(crate) fn add_message(&mut self, message: Message) {
         self.message_count += 1;
         if self.messages.len() == MESSAGES {
             self.messages.pop_front();

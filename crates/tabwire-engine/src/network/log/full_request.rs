@@ -9,9 +9,11 @@ use serde_json::Value;
 use super::listed::ListedRequest;
 use super::message::Message;
 use crate::action::Render;
-use crate::limits::BODY_CHARACTERS;
 use crate::network::headers::HeaderList;
 use crate::snapshot::{PageText, enclose, harmless_lines};
+
+/// Characters of a body in a result. The whole body can be saved.
+const BODY_CHARACTERS: usize = 20_000;
 
 /// A part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
@@ -59,7 +61,7 @@ pub(crate) struct ShownBody {
 
 /// A saved part.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Saved {
+pub(crate) struct SavedPart {
     /// The part.
     pub(crate) part: Part,
     /// Its path.
@@ -99,7 +101,7 @@ pub(crate) struct FullRequest {
     pub(crate) message_list: Vec<Message>,
     /// Written files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) saved: Vec<Saved>,
+    pub(crate) saved: Vec<SavedPart>,
 }
 
 impl Render for FullRequest {
@@ -165,7 +167,7 @@ impl ShownBody {
             (Some(text), _) => {
                 let text = harmless_lines(text);
                 let text = text.strip_suffix('\n').unwrap_or(&text);
-                let cut = if self.truncated { ", cut; --save for all of it" } else { "" };
+                let cut = if self.truncated { ", cut; `save` it for all of it" } else { "" };
                 format!("{title} ({} bytes{cut}):\n{text}\n", self.bytes)
             }
             (None, None) => format!("{title}: {} bytes, no text\n", self.bytes),

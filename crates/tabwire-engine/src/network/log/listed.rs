@@ -111,7 +111,7 @@ impl ListedRequest {
             line.push_str(&format!(" {time} ms"));
         }
         if self.messages > 0 {
-            line.push_str(&format!(" {} messages", self.messages));
+            line.push_str(&format!(" {}", tabwire_api::count(self.messages, "message")));
         }
         line
     }

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::limits::MESSAGE_CHARACTERS;
+/// Characters of one message.
+const MESSAGE_CHARACTERS: usize = 4_000;
 
 /// The direction or kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -12,14 +12,20 @@ use std::collections::VecDeque;
 use tabwire_cdp::{CdpError, CdpSession, Event};
 
 use super::events::{
-    About, ExtraInfo, LoadingFailed, LoadingFinished, RequestWillBeSent, ResponseHead, ResponseReceived,
-    SentRequest, ServerEvent, SocketAsks, SocketCreated, SocketError, SocketFrame,
+    ExtraInfo, LoadingFailed, LoadingFinished, RequestIdOnly, RequestWillBeSent, ResponseHead,
+    ResponseReceived, SentRequest, ServerEvent, SocketCreated, SocketError, SocketFrame, SocketHandshake,
 };
 use super::headers::HeaderList;
 use super::log::entry::{Origin, Outcome, RequestEntry, milliseconds_between};
 use super::log::message::{Direction, Message};
 use super::log::resource_kind::ResourceKind;
-use crate::limits::{EARLY_REQUEST_DATA, RECORDED_REQUESTS, REQUEST_ENTRIES};
+use crate::limits::REQUEST_ENTRIES;
+
+/// Requests in the log of a page during a recording.
+const RECORDED_REQUESTS: usize = 10_000;
+
+/// Early request data: events that arrived before `Network.requestWillBeSent` of their request.
+const EARLY_REQUEST_DATA: usize = 256;
 
 /// The last requests of a page.
 #[derive(Debug, Default)]
@@ -27,7 +33,7 @@ pub(crate) struct RequestLog {
     entries: VecDeque<RequestEntry>,
     count: u64,
     /// Event data of requests that have not started in the log yet.
-    early: VecDeque<(String, Early)>,
+    early: VecDeque<(String, EarlyEvent)>,
     /// The last number that was listed.
     listed: u64,
     /// Whether everything is kept for a recording.
@@ -36,7 +42,7 @@ pub(crate) struct RequestLog {
 
 /// Data of a request that is not in the log yet.
 #[derive(Debug)]
-enum Early {
+enum EarlyEvent {
     Sent(HeaderList),
     Received(HeaderList),
     Fulfilled(Origin),
@@ -54,21 +60,23 @@ impl RequestLog {
             "Network.requestWillBeSent" => self.begin(session, event.to()?),
             "Network.requestWillBeSentExtraInfo" => {
                 let info: ExtraInfo = event.to()?;
-                self.add_early(info.request_id, Early::Sent(info.headers));
+                self.add_early(info.request_id, EarlyEvent::Sent(info.headers));
             }
             "Network.responseReceivedExtraInfo" => {
                 let info: ExtraInfo = event.to()?;
-                self.add_early(info.request_id, Early::Received(info.headers));
+                self.add_early(info.request_id, EarlyEvent::Received(info.headers));
             }
             "Network.responseReceived" | "Network.webSocketHandshakeResponseReceived" => {
                 let received: ResponseReceived = event.to()?;
                 if let Some(entry) = self.find_by_id(&received.request_id) {
+                    // A request of a navigation can begin in one process and get its response in another; the body is
+                    // read from the second.
                     entry.session = session.clone();
                     entry.set_response(received.response);
                 }
             }
             "Network.requestServedFromCache" => {
-                if let Some(entry) = self.find_by_id(&event.to::<About>()?.request_id) {
+                if let Some(entry) = self.find_by_id(&event.to::<RequestIdOnly>()?.request_id) {
                     entry.origin = Some(Origin::MemoryCache);
                 }
             }
@@ -77,7 +85,14 @@ impl RequestLog {
             "Network.eventSourceMessageReceived" => {
                 let said: ServerEvent = event.to()?;
                 let name = Some(said.event_name).filter(|name| !name.is_empty() && name != "message");
-                self.say(&said.request_id, said.timestamp, Direction::Received, &said.data, false, name);
+                self.add_message(
+                    &said.request_id,
+                    said.timestamp,
+                    Direction::Received,
+                    &said.data,
+                    false,
+                    name,
+                );
             }
             method if method.starts_with("Network.webSocket") => self.observe_socket(session, event)?,
             _ => {}
@@ -94,7 +109,7 @@ impl RequestLog {
                 self.push(RequestEntry::new(made.request_id, session, ResourceKind::Websocket, request));
             }
             "Network.webSocketWillSendHandshakeRequest" => {
-                let asks: SocketAsks = event.to()?;
+                let asks: SocketHandshake = event.to()?;
                 if let Some(entry) = self.find_by_id(&asks.request_id) {
                     entry.headers = asks.request.headers;
                     (entry.started, entry.wall) = (asks.timestamp, asks.wall_time);
@@ -107,7 +122,7 @@ impl RequestLog {
                 // Only text frames have this opcode; the payload of others is base64.
                 let binary = (frame.response.opcode - 1.0).abs() > 0.5;
                 let text = frame.response.payload_data;
-                self.say(&frame.request_id, frame.timestamp, direction, &text, binary, None);
+                self.add_message(&frame.request_id, frame.timestamp, direction, &text, binary, None);
             }
             "Network.webSocketFrameError" => {
                 let error: SocketError = event.to()?;
@@ -116,7 +131,7 @@ impl RequestLog {
                 }
             }
             _ => {
-                let closed: About = event.to()?;
+                let closed: RequestIdOnly = event.to()?;
                 if let Some(entry) = self.find_by_id(&closed.request_id) {
                     entry.ended = Some(closed.timestamp);
                     if entry.outcome == Outcome::UnderWay {
@@ -129,13 +144,17 @@ impl RequestLog {
     }
 
     fn begin(&mut self, session: &CdpSession, sent: RequestWillBeSent) {
+        // Chrome sends no `responseReceived` for a redirect: its response is a field of the next request, which
+        // has the same id.
         if let Some(head) = sent.redirect_response {
             self.redirect(&sent.request_id, head, sent.timestamp, sent.redirect_has_extra_info);
         }
         let kind = ResourceKind::from_browser(&sent.kind);
+        let is_navigation = kind == ResourceKind::Document && sent.request_id == sent.loader_id;
         let mut entry = RequestEntry::new(sent.request_id, session, kind, sent.request);
         (entry.started, entry.wall) = (sent.timestamp, sent.wall_time);
         entry.document = sent.document;
+        (entry.frame, entry.is_navigation) = (sent.frame_id, is_navigation);
         self.push(entry);
     }
 
@@ -168,11 +187,11 @@ impl RequestLog {
 
     /// Adds data to its request, or keeps it until the request is in the log: Chrome sends `ExtraInfo` events and
     /// `Fetch.requestPaused` before or after `requestWillBeSent`.
-    fn add_early(&mut self, id: String, data: Early) {
+    fn add_early(&mut self, id: String, data: EarlyEvent) {
         let wants = |entry: &&mut RequestEntry| match data {
-            Early::Sent(_) => !entry.knows_sent,
-            Early::Received(_) => !entry.knows_received,
-            Early::Fulfilled(_) => entry.outcome == Outcome::UnderWay,
+            EarlyEvent::Sent(_) => !entry.knows_sent,
+            EarlyEvent::Received(_) => !entry.knows_received,
+            EarlyEvent::Fulfilled(_) => entry.outcome == Outcome::UnderWay,
         };
         let Some(entry) = self.entries.iter_mut().filter(|entry| entry.id == id).find(wants) else {
             if self.early.len() == EARLY_REQUEST_DATA {
@@ -182,21 +201,22 @@ impl RequestLog {
             return;
         };
         match data {
-            Early::Sent(headers) => {
+            EarlyEvent::Sent(headers) => {
                 entry.headers = headers;
                 entry.knows_sent = true;
             }
-            Early::Received(headers) => {
+            EarlyEvent::Received(headers) => {
+                // The headers as received, with `Set-Cookie`, which `responseReceived` leaves out.
                 entry.response.get_or_insert_default().headers = headers;
                 entry.knows_received = true;
             }
-            Early::Fulfilled(origin) => entry.origin = Some(origin),
+            EarlyEvent::Fulfilled(origin) => entry.origin = Some(origin),
         }
     }
 
     /// Records the source of a response that did not come from the network.
     pub(crate) fn set_origin(&mut self, id: &str, origin: Origin) {
-        self.add_early(id.to_owned(), Early::Fulfilled(origin));
+        self.add_early(id.to_owned(), EarlyEvent::Fulfilled(origin));
     }
 
     fn finish(&mut self, session: &CdpSession, finished: &LoadingFinished) -> Option<u64> {
@@ -219,7 +239,7 @@ impl RequestLog {
         Some(entry.number)
     }
 
-    fn say(
+    fn add_message(
         &mut self,
         id: &str,
         at: f64,
@@ -230,13 +250,24 @@ impl RequestLog {
     ) {
         if let Some(entry) = self.find_by_id(id) {
             let after = milliseconds_between(entry.started, at);
-            entry.say(Message::new(direction, after, text, binary, event));
+            entry.add_message(Message::new(direction, after, text, binary, event));
         }
     }
 
     /// The last request with this id: redirects share one.
     fn find_by_id(&mut self, id: &str) -> Option<&mut RequestEntry> {
         self.entries.iter_mut().rev().find(|entry| entry.id == id)
+    }
+
+    /// The last request with this id.
+    pub(crate) fn last_of(&self, id: &str) -> Option<&RequestEntry> {
+        self.entries.iter().rev().find(|entry| entry.id == id)
+    }
+
+    /// The request that was redirected to this one.
+    pub(crate) fn redirected_to(&self, entry: &RequestEntry) -> Option<&RequestEntry> {
+        let before = |other: &&RequestEntry| other.id == entry.id && other.number < entry.number;
+        self.entries.iter().rev().find(before)
     }
 
     /// The request with this number.

@@ -1,6 +1,7 @@
 //! One route: what happens to matching requests.
 
 pub(crate) mod listed;
+mod script;
 pub(crate) mod table;
 pub(crate) mod url_glob;
 
@@ -131,11 +132,38 @@ impl Verdict {
     }
 
     pub(crate) fn fulfil(id: &str, response: &MockResponse) -> Self {
-        let params = json!({
+        let mut params = json!({
             "requestId": id, "responseCode": response.status, "responseHeaders": response.headers.to_value(),
             "body": BASE64_STANDARD.encode(&response.body),
         });
+        if let Some(phrase) = own_phrase(response.status) {
+            params["responsePhrase"] = json!(phrase);
+        }
         Self { method: "Fetch.fulfillRequest", params }
+    }
+}
+
+/// The phrase of a status for which Chromium has none, or another one than Playwright. Chromium refuses a status without a
+/// phrase.
+const fn own_phrase(status: u16) -> Option<&'static str> {
+    match status {
+        422 => Some("Unprocessable Entity"),
+        100..=103
+        | 200..=208
+        | 226
+        | 300..=305
+        | 307
+        | 308
+        | 400..=418
+        | 421..=426
+        | 428
+        | 429
+        | 431
+        | 451
+        | 500..=508
+        | 510
+        | 511 => None,
+        _ => Some("Unknown"),
     }
 }
 

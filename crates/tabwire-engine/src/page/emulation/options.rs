@@ -29,7 +29,7 @@ const PERMISSIONS: &str = "geolocation, notifications, camera, microphone, clipb
      magnetometer, payment-handler, window-management";
 
 /// Applies the arguments. Returns what is emulated afterwards.
-pub(crate) async fn apply(asked: &Emulate, context: &Context, page: &Page) -> Result<Emulation, Failure> {
+pub(crate) async fn apply(requested: &Emulate, context: &Context, page: &Page) -> Result<Emulation, Failure> {
     let locked = page.unless_blocked(async {
         let emulation = page.state().emulation().lock();
         tokio::time::timeout_at(context.deadline.instant(), emulation)
@@ -38,16 +38,16 @@ pub(crate) async fn apply(asked: &Emulate, context: &Context, page: &Page) -> Re
     });
     let mut emulation = locked.await?;
     let before = emulation.clone();
-    let mut after = if asked.reset { Emulation::default() } else { before.clone() };
+    let mut after = if requested.reset { Emulation::default() } else { before.clone() };
     after.permissions.clone_from(&before.permissions);
-    change_device(asked, &mut after, context).await?;
-    change_viewport(asked, &mut after)?;
-    change_media(asked, &mut after)?;
-    change_environment(asked, &mut after)?;
-    let permissions = requested_permissions(asked, page, context).await?;
+    change_device(requested, &mut after, context).await?;
+    change_viewport(requested, &mut after)?;
+    change_media(requested, &mut after)?;
+    change_environment(requested, &mut after)?;
+    let permissions = requested_permissions(requested, page, context).await?;
     page.emulate(&before, &after, context.deadline).await?;
     *emulation = after;
-    if asked.reset || asked.reset_permissions {
+    if requested.reset || requested.reset_permissions {
         for decided in std::mem::take(&mut emulation.permissions) {
             decide(context, page, &DecidedPermission { setting: "prompt".to_owned(), ..decided }).await?;
         }
@@ -62,11 +62,11 @@ pub(crate) async fn apply(asked: &Emulate, context: &Context, page: &Page) -> Re
     Ok(emulation.clone())
 }
 
-async fn change_device(asked: &Emulate, after: &mut Emulation, context: &Context) -> Result<(), Failure> {
-    let name = match ValueChange::read(asked.device.as_deref()) {
+async fn change_device(requested: &Emulate, after: &mut Emulation, context: &Context) -> Result<(), Failure> {
+    let name = match ValueChange::read(requested.device.as_deref()) {
         ValueChange::Leave => {
-            return if asked.landscape {
-                Err(bad("--landscape needs a --device.", "Swap width and height of the --viewport."))
+            return if requested.landscape {
+                Err(bad("`landscape` needs a `device`.", "Swap width and height of the `viewport`."))
             } else {
                 Ok(())
             };
@@ -82,7 +82,7 @@ async fn change_device(asked: &Emulate, after: &mut Emulation, context: &Context
     let product = version.get("product").and_then(serde_json::Value::as_str).unwrap_or_default();
     let chrome = product.split_once('/').map_or("", |(_, version)| version);
     let (width, height) =
-        if asked.landscape { (device.height, device.width) } else { (device.width, device.height) };
+        if requested.landscape { (device.height, device.width) } else { (device.width, device.height) };
     after.device = Some(device.name.to_owned());
     after.viewport = Some(Viewport { width, height, scale: device.scale, mobile: device.is_mobile() });
     after.touch = device.is_mobile();
@@ -90,8 +90,8 @@ async fn change_device(asked: &Emulate, after: &mut Emulation, context: &Context
     Ok(())
 }
 
-fn change_viewport(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
-    match ValueChange::read(asked.viewport.as_deref()) {
+fn change_viewport(requested: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
+    match ValueChange::read(requested.viewport.as_deref()) {
         ValueChange::Leave => {}
         ValueChange::Off => after.viewport = None,
         ValueChange::Set(text) => {
@@ -103,18 +103,21 @@ fn change_viewport(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure
                 Some(Viewport { width, height, scale: scale.unwrap_or(kept.scale), mobile: kept.mobile });
         }
     }
-    if let Some(touch) = asked.touch {
+    if let Some(touch) = requested.touch {
         after.touch = touch == Switch::On;
     }
-    if asked.scale.is_none() && !asked.mobile {
+    if requested.scale.is_none() && !requested.mobile {
         check_scale(after.viewport)?;
         return Ok(());
     }
     let Some(viewport) = &mut after.viewport else {
-        return Err(bad("--scale and --mobile need a --viewport or a --device.", "Add --viewport 390x844."));
+        return Err(bad(
+            "`scale` and `mobile` need a `viewport` or a `device`.",
+            "Add a viewport of 390x844.",
+        ));
     };
-    viewport.scale = asked.scale.unwrap_or(viewport.scale);
-    viewport.mobile |= asked.mobile;
+    viewport.scale = requested.scale.unwrap_or(viewport.scale);
+    viewport.mobile |= requested.mobile;
     check_scale(after.viewport)
 }
 
@@ -127,8 +130,9 @@ fn check_scale(viewport: Option<Viewport>) -> Result<(), Failure> {
     }
 }
 
-fn change_media(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
-    let given = [&asked.color_scheme, &asked.reduced_motion, &asked.forced_colors, &asked.contrast];
+fn change_media(requested: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
+    let given =
+        [&requested.color_scheme, &requested.reduced_motion, &requested.forced_colors, &requested.contrast];
     for ((option, feature, values), given) in FEATURES.iter().zip(given) {
         match ValueChange::read(given.as_deref()) {
             ValueChange::Leave => {}
@@ -142,7 +146,7 @@ fn change_media(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
             }
         }
     }
-    match ValueChange::read(asked.media.as_deref()) {
+    match ValueChange::read(requested.media.as_deref()) {
         ValueChange::Leave => {}
         ValueChange::Off => after.media = None,
         ValueChange::Set(media @ ("screen" | "print")) => after.media = Some(media.to_owned()),
@@ -153,8 +157,8 @@ fn change_media(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
     Ok(())
 }
 
-fn change_environment(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
-    match ValueChange::read(asked.geolocation.as_deref()) {
+fn change_environment(requested: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
+    match ValueChange::read(requested.geolocation.as_deref()) {
         ValueChange::Leave => {}
         ValueChange::Off => after.geolocation = None,
         ValueChange::Set(text) => {
@@ -164,7 +168,8 @@ fn change_environment(asked: &Emulate, after: &mut Emulation) -> Result<(), Fail
             after.geolocation = Some(place);
         }
     }
-    for (given, kept) in [(&asked.locale, &mut after.locale), (&asked.timezone, &mut after.timezone)] {
+    for (given, kept) in [(&requested.locale, &mut after.locale), (&requested.timezone, &mut after.timezone)]
+    {
         match ValueChange::read(given.as_deref()) {
             ValueChange::Leave => {}
             ValueChange::Off => *kept = None,
@@ -172,7 +177,7 @@ fn change_environment(asked: &Emulate, after: &mut Emulation) -> Result<(), Fail
             ValueChange::Set(text) => *kept = Some(text.to_owned()),
         }
     }
-    match ValueChange::read(asked.user_agent.as_deref()) {
+    match ValueChange::read(requested.user_agent.as_deref()) {
         ValueChange::Leave => {}
         ValueChange::Off => after.user_agent = None,
         ValueChange::Set(text) if text.is_empty() || text.chars().any(char::is_control) => {
@@ -180,7 +185,7 @@ fn change_environment(asked: &Emulate, after: &mut Emulation) -> Result<(), Fail
         }
         ValueChange::Set(text) => after.user_agent = Some(UserAgent::from_text(text)),
     }
-    match asked.cpu {
+    match requested.cpu {
         None => Ok(()),
         Some(times) if (1.0..=100.0).contains(&times) => {
             after.cpu_slowdown = Some(times).filter(|times| *times > 1.0);
@@ -191,28 +196,28 @@ fn change_environment(asked: &Emulate, after: &mut Emulation) -> Result<(), Fail
 }
 
 async fn requested_permissions(
-    asked: &Emulate,
+    requested: &Emulate,
     page: &Page,
     context: &Context,
 ) -> Result<Vec<DecidedPermission>, Failure> {
-    if asked.grant.is_empty() && asked.deny.is_empty() {
-        return match asked.origin {
-            Some(_) => Err(bad("--origin needs --grant or --deny.", "Add one, or leave out --origin.")),
+    if requested.grant.is_empty() && requested.deny.is_empty() {
+        return match requested.origin {
+            Some(_) => Err(bad("`origin` needs `grant` or `deny`.", "Add one, or leave out `origin`.")),
             None => Ok(Vec::new()),
         };
     }
-    let url = match &asked.origin {
+    let url = match &requested.origin {
         Some(origin) => origin.clone(),
         None => page.info(context.deadline).await?.url,
     };
     let origin = origin_of(&url).ok_or_else(|| {
         bad(
             &format!("{url:?} is not an http or https URL, so it has no permissions."),
-            "Open a page first, or give --origin.",
+            "Open a page first, or give an `origin`.",
         )
     })?;
-    let granted = asked.grant.iter().map(|name| (name, "granted"));
-    let denied = asked.deny.iter().map(|name| (name, "denied"));
+    let granted = requested.grant.iter().map(|name| (name, "granted"));
+    let denied = requested.deny.iter().map(|name| (name, "denied"));
     let decided = granted.chain(denied).map(|(name, setting)| DecidedPermission {
         name: name.clone(),
         origin: origin.clone(),

@@ -47,7 +47,7 @@ impl Reach {
     }
 
     /// Whether the best step onto a diagonal is an addition.
-    fn comes_down(&self, diagonal: isize, distance: isize) -> bool {
+    fn is_addition(&self, diagonal: isize, distance: isize) -> bool {
         diagonal == -distance || (diagonal != distance && self.at(diagonal - 1) < self.at(diagonal + 1))
     }
 }
@@ -60,7 +60,7 @@ fn search<T: PartialEq>(old: &[T], new: &[T], limit: usize) -> Option<Vec<Step>>
         trace.push(Reach { values: window(&reach, distance), offset: usize::try_from(distance).ok()? + 1 });
         let mut diagonal = -distance;
         while diagonal <= distance {
-            let down = reach.comes_down(diagonal, distance);
+            let down = reach.is_addition(diagonal, distance);
             let mut x = if down { reach.at(diagonal + 1) } else { reach.at(diagonal - 1) + 1 };
             let mut y = x.checked_add_signed(-diagonal).unwrap_or(usize::MAX);
             while x < old.len() && y < new.len() && old[x] == new[y] {
@@ -88,7 +88,7 @@ fn backtrack(trace: &[Reach], old: usize, new: usize, distance: isize) -> Vec<St
     for distance in (1..=distance).rev() {
         let Some(reach) = usize::try_from(distance).ok().and_then(|at| trace.get(at)) else { break };
         let diagonal = x.cast_signed() - y.cast_signed();
-        let down = reach.comes_down(diagonal, distance);
+        let down = reach.is_addition(diagonal, distance);
         let (before, start) = if down {
             (diagonal + 1, reach.at(diagonal + 1))
         } else {

@@ -1,21 +1,23 @@
 //! The last snapshots, so that the next result can contain only changes.
 
 use super::delta::{KeptLine, kept_lines, write_delta};
-use crate::limits::SNAPSHOTS_REMEMBERED;
 use crate::snapshot::model::page_snapshot::Snapshot;
 use crate::snapshot::refs::{DocumentName, ElementRef, RefTable};
 use crate::snapshot::request::SnapshotRequest;
 use crate::snapshot::text::fence;
 
+/// Snapshots that are kept for deltas, one per set of options.
+const SNAPSHOTS_REMEMBERED: usize = 4;
+
 /// The last snapshots of one client and tab, one per set of options.
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotMemory {
     /// Latest last.
-    kept: Vec<Kept>,
+    kept: Vec<KeptSnapshot>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptSnapshot {
     request: SnapshotRequest,
     document: DocumentName,
     lines: Vec<KeptLine>,
@@ -53,8 +55,9 @@ impl SnapshotMemory {
         request: &SnapshotRequest,
         refs: &mut RefTable,
     ) -> Comparison {
-        let is_before =
-            |kept: &&Kept| kept.is_shown && kept.request == *request && kept.document == snapshot.document;
+        let is_before = |kept: &&KeptSnapshot| {
+            kept.is_shown && kept.request == *request && kept.document == snapshot.document
+        };
         let before = self.kept.iter().find(is_before);
         let Some(before) = before else { return Comparison::Unknown };
         let lines = kept_lines(&snapshot.nodes);
@@ -145,6 +148,6 @@ impl SnapshotMemory {
             self.kept.remove(0);
         }
         let document = snapshot.document.clone();
-        self.kept.push(Kept { request: request.clone(), document, lines, is_shown });
+        self.kept.push(KeptSnapshot { request: request.clone(), document, lines, is_shown });
     }
 }

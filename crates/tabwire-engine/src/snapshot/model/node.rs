@@ -36,18 +36,18 @@ pub(crate) struct Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Note {
     /// Nodes before the shown ones.
-    Above(Missing),
+    Above(OmittedNodes),
     /// Nodes after the shown ones.
-    Below(Missing),
+    Below(OmittedNodes),
     /// Nodes in between.
-    Inside(Missing),
+    Inside(OmittedNodes),
     /// A frame that could not be read, and why.
     Unread(PageText),
 }
 
 /// Omitted nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Missing {
+pub(crate) struct OmittedNodes {
     /// Their parent element.
     pub(crate) container: Option<ElementHandle>,
     pub(crate) count: u32,
@@ -118,7 +118,7 @@ impl Node {
 
 impl Note {
     fn from_walk(more: WalkMore, handle_of: impl Fn(ElementKey) -> Option<ElementHandle>) -> Self {
-        let missing = |count| Missing {
+        let missing = |count| OmittedNodes {
             container: handle_of(more.key),
             count,
             total: more.total,

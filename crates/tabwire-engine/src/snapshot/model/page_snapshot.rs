@@ -8,8 +8,8 @@ use tabwire_api::FrameId;
 use super::node::{Node, Note};
 use super::tree::Tree;
 use super::walk_node::WalkNode;
-use super::walk_result::{Left, Scroll, WalkResult};
-use crate::limits::{PAGE_URL_CHARACTERS, SNAPSHOT_CHARACTERS, SNAPSHOT_DEPTH};
+use super::walk_result::{Scroll, WalkOmissions, WalkResult};
+use crate::limits::{PAGE_URL_CHARACTERS, SNAPSHOT_CHARACTERS};
 use crate::snapshot::refs::{DocumentName, RefTable};
 use crate::snapshot::request::{Extent, SnapshotRequest};
 use crate::snapshot::text::fence;
@@ -18,6 +18,9 @@ use crate::snapshot::text::page_text::PageText;
 use crate::snapshot::write::line::Density;
 use crate::snapshot::write::text::{self, write_lines};
 use crate::snapshot::write::{budget, json};
+
+/// Most levels of nesting. Deeper elements are on the last level.
+const SNAPSHOT_DEPTH: u16 = 32;
 
 /// The result of one frame.
 #[derive(Debug)]
@@ -35,7 +38,7 @@ pub(crate) struct Snapshot {
     pub(crate) url: LinkTarget,
     pub(crate) title: PageText,
     pub(crate) scroll: Scroll,
-    pub(crate) left: Left,
+    pub(crate) left: WalkOmissions,
     /// Depth first.
     pub(crate) nodes: Vec<Node>,
 }

@@ -28,7 +28,10 @@ pub(crate) struct WalkResult {
     pub(crate) nodes: Vec<WalkNode>,
     /// What was left out.
     #[serde(default)]
-    pub(crate) left: Left,
+    pub(crate) left: WalkOmissions,
+    /// Elements that may have a closed shadow root.
+    #[serde(default)]
+    pub(crate) hosts: Vec<ElementKey>,
 }
 
 impl WalkResult {
@@ -59,7 +62,7 @@ pub(crate) struct Scroll {
 /// What a walk left out as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub(crate) struct Left {
+pub(crate) struct WalkOmissions {
     /// The budget was used up before everything was visited.
     pub(crate) spent: bool,
     /// A modal dialog is open, and only it was walked.

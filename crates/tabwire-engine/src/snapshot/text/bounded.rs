@@ -7,7 +7,16 @@ use super::fence::enclose;
 use super::link_target::LinkTarget;
 use super::page_lines::{plain_lines, plain_value};
 use super::page_text::PageText;
-use crate::limits::{FAILURE_CHARACTERS, LINE_URL_CHARACTERS, TITLE_CHARACTERS, URL_CHARACTERS};
+use crate::limits::TITLE_CHARACTERS;
+
+/// Characters of a URL in JSON.
+const URL_CHARACTERS: usize = 4_096;
+
+/// Characters of an error message, and of its remedy.
+const FAILURE_CHARACTERS: usize = 2_000;
+
+/// Characters of a URL on a line of text.
+const LINE_URL_CHARACTERS: usize = 500;
 
 /// A page title: one line, no invisible characters, bounded.
 pub(crate) fn title(text: &str) -> PageText {

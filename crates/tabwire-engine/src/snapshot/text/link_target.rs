@@ -4,7 +4,8 @@ use std::fmt::{self, Write};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::limits::LINK_TARGET_CHARACTERS;
+/// Characters of a link target in a snapshot.
+const LINK_TARGET_CHARACTERS: usize = 60;
 
 /// A link target as written: the path on the same site, cut in the middle when long, plain ASCII only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -33,13 +34,13 @@ impl LinkTarget {
     }
 
     /// The target, cut in the middle to fit.
-    pub(crate) fn short(&self) -> Short<'_> {
+    pub(crate) fn short(&self) -> ShortTarget<'_> {
         self.within(LINK_TARGET_CHARACTERS)
     }
 
     /// The target, cut in the middle to this many characters.
-    pub(crate) fn within(&self, characters: usize) -> Short<'_> {
-        Short(&self.0, characters)
+    pub(crate) fn within(&self, characters: usize) -> ShortTarget<'_> {
+        ShortTarget(&self.0, characters)
     }
 
     /// The target as far as it was read.
@@ -67,11 +68,11 @@ impl<'de> Deserialize<'de> for LinkTarget {
 
 /// A target cut in the middle.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Short<'a>(&'a str, usize);
+pub(crate) struct ShortTarget<'a>(&'a str, usize);
 
-impl fmt::Display for Short<'_> {
+impl fmt::Display for ShortTarget<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Short(text, limit) = *self;
+        let ShortTarget(text, limit) = *self;
         let length = text.chars().count();
         if length <= limit {
             return formatter.write_str(text);

@@ -60,8 +60,8 @@ impl PageText {
     }
 
     /// The text in quotes, with its own quotes escaped.
-    pub(crate) fn quoted(&self) -> Quoted<'_> {
-        Quoted(&self.0)
+    pub(crate) fn quoted(&self) -> QuotedText<'_> {
+        QuotedText(&self.0)
     }
 }
 
@@ -241,9 +241,9 @@ fn joins(letter: char) -> bool {
 
 /// Text in quotes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Quoted<'a>(&'a str);
+pub(crate) struct QuotedText<'a>(&'a str);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for QuotedText<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         use fmt::Write;
         formatter.write_char('"')?;

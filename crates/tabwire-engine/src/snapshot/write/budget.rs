@@ -1,6 +1,6 @@
 //! Keeps a snapshot within its budget: removes the nodes farthest from the viewport and adds notes with their number.
 
-use crate::snapshot::model::node::{Missing, Node, Note};
+use crate::snapshot::model::node::{Node, Note, OmittedNodes};
 use crate::snapshot::model::walk_result::Options;
 
 /// Characters of a line beside its strings: dash, quotes, ref, end.
@@ -130,7 +130,7 @@ fn without(nodes: Vec<Node>, kept: &[bool]) -> Vec<Node> {
         }
         let container = containers[at].clone();
         shown.push(Node::of_note(
-            Note::Inside(Missing { container, count, total: 0, unit: None, from: 0 }),
+            Note::Inside(OmittedNodes { container, count, total: 0, unit: None, from: 0 }),
             node.depth,
         ));
     }

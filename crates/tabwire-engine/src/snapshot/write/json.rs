@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::snapshot::model::node::{Missing, Node, Note};
+use crate::snapshot::model::node::{Node, Note, OmittedNodes};
 use crate::snapshot::model::page_snapshot::Snapshot;
 use crate::snapshot::model::tree::{Siblings, Tree};
 use crate::snapshot::refs::RefTable;
@@ -76,7 +76,7 @@ fn write_note(note: &Note, refs: &mut RefTable) -> Value {
     }
 }
 
-fn write_missing(missing: &Missing, side: &str, refs: &mut RefTable) -> Value {
+fn write_missing(missing: &OmittedNodes, side: &str, refs: &mut RefTable) -> Value {
     let mut object = Map::new();
     object.insert(side.to_owned(), json!(missing.count));
     if let Some(container) = &missing.container {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::snapshot::model::node::{Missing, Node, Note};
+use crate::snapshot::model::node::{Node, Note, OmittedNodes};
 use crate::snapshot::model::role::{Role, RoleKind};
 use crate::snapshot::model::walk_result::Options;
 use crate::snapshot::refs::{ElementHandle, ElementRef};
@@ -100,17 +100,18 @@ impl LineWriter<'_> {
         }
     }
 
-    fn write_missing(&mut self, out: &mut String, missing: &Missing, side: &str) {
+    fn write_missing(&mut self, out: &mut String, missing: &OmittedNodes, side: &str) {
         let _ = write!(
             out,
             "({} more{}{side}",
-            Grouped(missing.count),
+            GroupedNumber(missing.count),
             Unit(missing.unit.as_ref(), missing.count)
         );
         if let Some(container) = &missing.container {
-            let _ = write!(out, ": --within {}", self.reference(container));
+            // In the words of the parameters, which the command line and the tools share.
+            let _ = write!(out, ": within {}", self.reference(container));
             if missing.from > 0 {
-                let _ = write!(out, " --from {}", missing.from);
+                let _ = write!(out, ", from {}", missing.from);
             }
         }
         out.push(')');
@@ -176,9 +177,9 @@ fn write_details(out: &mut String, node: &Node, tight: bool) {
 }
 
 /// A number with thousands separators.
-struct Grouped(u32);
+struct GroupedNumber(u32);
 
-impl std::fmt::Display for Grouped {
+impl std::fmt::Display for GroupedNumber {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let digits = self.0.to_string();
         for (at, digit) in digits.char_indices() {

@@ -5,11 +5,16 @@
 //! row with bars between them.
 
 use super::line::{Density, LineWriter, Position, Refs};
-use crate::limits::{SNAPSHOT_LINE, SNAPSHOT_VERBOSE};
 use crate::snapshot::model::node::Node;
 use crate::snapshot::model::role::RoleKind;
 use crate::snapshot::model::tree::Tree;
 use crate::snapshot::refs::{ElementHandle, ElementRef, RefTable};
+
+/// Characters of a line with several elements.
+const SNAPSHOT_LINE: usize = 160;
+
+/// Characters beyond which a snapshot is compact: several elements on a line, fewer refs and link targets.
+const SNAPSHOT_VERBOSE: usize = 3_000;
 
 /// The density of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

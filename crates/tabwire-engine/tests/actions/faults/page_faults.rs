@@ -47,6 +47,23 @@ async fn f12_dialog_closed_by_another_client_is_no_failure() {
     assert_eq!(stage.eval("window.said").await, true, "the first client's decision counts");
 }
 
+/// The next dialog often opens before the response to the first one's closing arrives.
+#[tokio::test(flavor = "multi_thread")]
+async fn dialogs_in_a_row_are_all_reported() {
+    let stage = Stage::at("/plain").await;
+    let alerts = "setTimeout(() => { for (let n = 1; n <= 40; n++) alert('number ' + n); }, 0)";
+    let opening = json!({"expression": format!("{alerts}; new Promise(() => {{}})")});
+    let waited = stage.try_act("eval", opening).await.expect_err("blocked");
+    assert_eq!(waited.code, ErrorCode::DialogOpen);
+    for number in 1..=40 {
+        let accepted = stage.act("dialog", json!({"answer": "accept"})).await;
+        assert_eq!(accepted["dialog"]["message"], format!("number {number}"), "{accepted}");
+        let next = (number < 40).then(|| format!("number {}", number + 1));
+        assert_eq!(accepted["next"]["message"].as_str().map(str::to_owned), next, "{accepted}");
+    }
+    assert_eq!(stage.eval("1 + 1").await, 2);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn f16_broken_text_and_deep_nesting_are_read() {
     let stage = Stage::at("/hostile/surrogates").await;

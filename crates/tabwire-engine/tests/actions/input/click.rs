@@ -116,7 +116,7 @@ async fn click_scrolls_elements_from_below_sticky_headers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn click_reaches_shadow_roots_and_frames() {
-    let stage = Stage::at("/shadow").await;
+    let stage = Stage::chromium_at("/shadow").await;
     check(&stage, json!({"target": "text=\"Slotted button\""}), "click slotted").await;
     check(&stage, json!({"target": "#declared-button"}), "click declared").await;
     check(&stage, json!({"target": "role=switch[name=\"Fancy toggle\"]"}), "toggle true").await;
@@ -170,4 +170,31 @@ async fn click_rejects_bad_targets() {
 async fn click_at_the_wrong_moment_fails_with_its_error() {
     let stage = Stage::start().await;
     stage.check_wrong_moments("click", json!({"target": "body"})).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closed_shadow_roots_are_read_and_clicked() {
+    let stage = Stage::start().await;
+    stage
+        .show(
+            "<h1>Player</h1><media-player></media-player><plain-element>text</plain-element><script>\
+             customElements.define('plain-element', class extends HTMLElement {});\
+             customElements.define('media-player', class extends HTMLElement { connectedCallback() {\
+             const root = this.attachShadow({mode: 'closed'});\
+             root.innerHTML = '<button>Play</button><button>Subtitles</button>';\
+             root.lastChild.onclick = () => { document.title = 'clicked'; }; } });</script>",
+        )
+        .await;
+    let seen = stage.text("snapshot", json!({})).await;
+    assert!(seen.contains("\"Play\"") && seen.contains("\"Subtitles\"") && seen.contains("text"), "{seen}");
+    let line = seen.lines().find(|line| line.contains("Subtitles")).expect("a line");
+    let after = line.split("\"Subtitles\" [").nth(1).expect("a ref");
+    let name = after.split(']').next().expect("a ref").to_owned();
+    let clicked = stage.act("click", json!({"target": name})).await;
+    assert_eq!(clicked["element"], "button \"Subtitles\"");
+    assert_eq!(stage.eval("document.title").await, "clicked");
+    // Targets find it too.
+    stage.eval("document.title = ''").await;
+    stage.act("click", json!({"target": "role=button[name=\"Subtitles\"]"})).await;
+    assert_eq!(stage.eval("document.title").await, "clicked");
 }

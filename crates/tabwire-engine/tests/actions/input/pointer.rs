@@ -1,4 +1,4 @@
-//! `dblclick`, `hover`, `tap` and `mouse`.
+//! `dblclick`, `hover`, `tap`, `mouse` and `select_text`.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -76,5 +76,36 @@ async fn pointer_actions_reject_bad_input() {
         ("mouse", json!({"what": "move", "at": [5, 5]})),
     ] {
         stage.check_wrong_moments(name, params).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn select_text_selects_like_a_drag_of_the_mouse() {
+    let stage = Stage::start().await;
+    stage
+        .show(
+            "<p id=p>Some <b>bold\n words</b> to select <span hidden>unseen</span></p><input id=i value='one two three'>\
+             <div id=empty style='width:9px;height:9px'></div><script>\
+             document.onmouseup = () => { document.title = 'up: ' + getSelection().toString(); };\
+             i.onselect = () => { window.chosen = i.value.slice(i.selectionStart, i.selectionEnd); };</script>",
+        )
+        .await;
+    let part = stage.text("select_text", json!({"target": "#p", "text": "bold words to"})).await;
+    assert!(part.starts_with("selected 14 characters in paragraph"), "{part}");
+    assert_eq!(stage.eval("getSelection().toString().replace(/\\s+/g, ' ')").await, "bold words to");
+    assert_eq!(stage.eval("document.title.replace(/\\s+/g, ' ')").await, "up: bold words to");
+    stage.act("select_text", json!({"target": "#p"})).await;
+    assert_eq!(stage.eval("getSelection().toString().trim()").await, "Some bold words to select");
+    let field = stage.act("select_text", json!({"target": "#i", "text": "two"})).await;
+    assert_eq!(field["selected"], "two");
+    assert_eq!(stage.eval("i.value.slice(i.selectionStart, i.selectionEnd)").await, "two");
+    stage.act("press", json!({"keys": ["X"]})).await;
+    assert_eq!(stage.eval("i.value").await, "one X three");
+    for bad in [
+        json!({"target": "#p", "text": "absent"}),
+        json!({"target": "#p", "text": "unseen"}),
+        json!({"target": "#empty"}),
+    ] {
+        stage.fails(ErrorCode::SelectorNotFound, "select_text", bad).await;
     }
 }

@@ -1,11 +1,13 @@
 //! Every action during a navigation: it ends in time, acts on one of the two documents or fails clearly, and the tab
 //! works afterwards.
 
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure, TabId};
+use tabwire_testkit::bench::CHROMIUM;
 
 use crate::actions::registry::valid_parameters::{Fit, fit_actions};
 use crate::actions::support::signalling_link::Signal;
@@ -196,10 +198,15 @@ impl Round<'_> {
     }
 }
 
+/// Chromium itself: a screenshot during a navigation can take its headless shell many seconds.
+async fn in_chromium(signal: &Signal) -> Stage {
+    Stage::start_program(Path::new(CHROMIUM), |link, tasks| signal.link(link, tasks)).await
+}
+
 /// Runs all actions of the registry at one moment, one after the other.
 async fn check_all(moment: Moment, naming: Naming) {
     let signal = Signal::default();
-    let stage = Stage::start_over(|link, tasks| signal.link(link, tasks)).await;
+    let stage = in_chromium(&signal).await;
     let first = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     for (number, fit) in fit_actions(&stage, first).into_iter().enumerate() {
         check_alone(&stage, &signal, first, fit, moment, naming, number).await;
@@ -231,7 +238,7 @@ async fn check_alone(
 #[tokio::test(flavor = "multi_thread")]
 async fn actions_time_out_while_a_server_does_not_respond() {
     let signal = Signal::default();
-    let stage = Stage::start_over(|link, tasks| signal.link(link, tasks)).await;
+    let stage = in_chromium(&signal).await;
     let first = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     let fits = fit_actions(&stage, first).into_iter().enumerate();
     let (alone, beside): (Vec<_>, Vec<_>) = fits.partition(|(_, fit)| ALONE.contains(&fit.name));

@@ -2,6 +2,7 @@
 
 pub(crate) mod during_navigation;
 pub(crate) mod emulate;
+pub(crate) mod former_frames;
 pub(crate) mod frame;
 pub(crate) mod init_script;
 pub(crate) mod settling;

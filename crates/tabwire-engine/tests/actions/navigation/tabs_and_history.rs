@@ -76,7 +76,7 @@ async fn tabs_open_select_and_close() {
     assert_eq!(closed["current"], json!(first));
     stage.fails(ErrorCode::TabNotFound, "tab_select", json!({"id": second})).await;
     stage.fails(ErrorCode::TabNotFound, "tab_close", json!({"id": second})).await;
-    stage.fails(ErrorCode::BadArgs, "tab_select", json!({"id": "tab one"})).await;
+    stage.fails(ErrorCode::TabNotFound, "tab_select", json!({"id": "tab one"})).await;
     stage.fails(ErrorCode::StaleTab, "tab_select", json!({"id": "websocket:2:1"})).await;
 }
 
@@ -140,4 +140,35 @@ async fn navigation_at_the_wrong_moment_fails_with_its_error() {
     ] {
         stage.check_wrong_moments(name, params).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tabs_are_found_by_number_and_title() {
+    let stage = Stage::at("/plain").await;
+    let first = stage.act("tabs_list", json!({})).await["tabs"][0].clone();
+    let number = first["tab"].as_str().and_then(|id| id.rsplit(':').next()).expect("a number").to_owned();
+    stage.act("tab_new", json!({"url": stage.site.url("a", "/form")})).await;
+    let by_number = stage.act("tab_select", json!({"id": number})).await;
+    assert_eq!(by_number["tab"], first["tab"]);
+    let by_url = stage.act("tab_select", json!({"id": "/FORM"})).await;
+    assert_ne!(by_url["tab"], first["tab"]);
+    let by_title = stage.act("tab_select", json!({"id": "plain page"})).await;
+    assert_eq!(by_title["tab"], first["tab"]);
+    stage.fails(ErrorCode::TabNotFound, "tab_select", json!({"id": "99"})).await;
+    stage.fails(ErrorCode::TabNotFound, "tab_select", json!({"id": "no such title"})).await;
+    stage.fails(ErrorCode::BadArgs, "tab_select", json!({"id": "localhost"})).await;
+    // A tab names the tab that opened it.
+    let opened = "opened.location.search === '?opened' && opened.document.readyState === 'complete'";
+    stage.eval("void (window.opened = window.open('/plain?opened'))").await;
+    stage.until(opened).await;
+    let listed = stage.act("tabs_list", json!({})).await;
+    let popup = listed["tabs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|tab| tab["url"].as_str().is_some_and(|url| url.ends_with("?opened")));
+    let popup = popup.unwrap_or_else(|| panic!("no popup in {listed}"));
+    assert_eq!(popup["opener"], first["tab"], "{listed}");
+    assert!(stage.text("tabs_list", json!({})).await.contains("(opened by "));
+    stage.act("tab_close", json!({"id": "?opened"})).await;
 }

@@ -82,6 +82,26 @@ async fn long_wait_in_one_tab_does_not_delay_other_tabs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn b5_a_timeout_names_the_allowed_time_when_frames_left_meanwhile() {
+    let stage = Stage::at("/frames").await;
+    stage.act("wait_for", json!({"target": "role=button[name='Press']"})).await;
+    let leave =
+        "setTimeout(() => document.querySelectorAll('iframe').forEach((frame) => frame.remove()), 700); 1";
+    let timeout = Duration::from_millis(1_500);
+    for (name, params) in [
+        ("wait_for", json!({"target": "#nowhere"})),
+        ("click", json!({"target": "#nowhere"})),
+        ("wait_for", json!({"text_gone": "Main page"})),
+    ] {
+        stage.open("/frames").await;
+        stage.eval("document.body.append('Main page'); 1").await;
+        stage.eval(leave).await;
+        let failure = stage.try_act_in(None, name, params, timeout).await.expect_err("nothing there");
+        assert!(failure.message.contains("within 1500 ms"), "{name}: {failure:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn wait_for_download_returns_the_file() {
     let stage = Stage::at("/downloads/routes").await;
     let wait = stage.act("wait_for", json!({"download": true}));

@@ -51,7 +51,7 @@ const LISTENING: [&str; 8] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn first_snapshot_lists_elements_with_click_listeners() {
-    let stage = Stage::at("/click/listeners?frame=yes").await;
+    let stage = Stage::chromium_at("/click/listeners?frame=yes").await;
     stage.act("wait_for", json!({"text": "Nothing but listeners"})).await;
     let twice: Vec<&str> = LISTENING.iter().chain(&LISTENING).copied().collect();
     let began = std::time::Instant::now();
@@ -69,7 +69,7 @@ async fn first_snapshot_lists_elements_with_click_listeners() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn added_and_removed_listeners_change_the_next_snapshot() {
-    let stage = Stage::at("/click/listeners").await;
+    let stage = Stage::chromium_at("/click/listeners").await;
     becomes(&stage, &LISTENING).await;
     stage.act("click", json!({"target": "#more"})).await;
     let mut more = LISTENING.to_vec();
@@ -85,7 +85,7 @@ async fn added_and_removed_listeners_change_the_next_snapshot() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn listener_added_between_snapshots_is_found() {
-    let stage = Stage::at("/click/listeners").await;
+    let stage = Stage::chromium_at("/click/listeners").await;
     becomes(&stage, &LISTENING).await;
     // The listener is added after some snapshots, without any action on the page.
     stage
@@ -98,7 +98,7 @@ async fn listener_added_between_snapshots_is_found() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_listeners_do_not_delay_the_first_snapshot() {
-    let stage = Stage::at("/click/listeners?rows=10000").await;
+    let stage = Stage::chromium_at("/click/listeners?rows=10000").await;
     let began = std::time::Instant::now();
     stage.act("snapshot", json!({})).await;
     let first = began.elapsed();

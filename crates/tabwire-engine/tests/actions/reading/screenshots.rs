@@ -42,6 +42,8 @@ async fn screenshot_shows_the_viewport_the_page_or_an_element() {
     let small = stage.act("screenshot", json!({"full_page": true})).await;
     assert_eq!((small["height"].as_u64(), small["full_height"].as_f64()), (Some(1_568), Some(3_060.0)));
     read_image(&small);
+    let text = stage.text("screenshot", json!({"full_page": true})).await;
+    assert!(text.contains("1568 pixels") && text.contains("the page is 3060 CSS pixels high"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

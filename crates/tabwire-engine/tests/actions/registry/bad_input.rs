@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use tabwire_api::ErrorCode;
-use tabwire_engine::ACTIONS;
 
-use crate::actions::registry::valid_parameters::fit_actions;
+use crate::actions::registry::valid_parameters::{fit_actions, walked_actions};
 use crate::actions::support::stage::Stage;
 
 /// The parameters of an action, with their schemas.
@@ -22,7 +21,7 @@ async fn every_action_rejects_unknown_parameters_and_lists_its_own() {
     let stage = Stage::at("/moment").await;
     let tab = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     let fits = fit_actions(&stage, tab);
-    for action in ACTIONS {
+    for action in walked_actions() {
         let fit = fits.iter().find(|fit| fit.name == action.name).expect("a row");
         let known = parameters(&(action.parameters)());
         let mut misspelt = fit.params.clone();

@@ -4,7 +4,7 @@
 //! parameter without a class fails here, and so does one whose class the action's `needs` ignores.
 
 use serde_json::{Map, Value, json};
-use tabwire_engine::{ACTIONS, Definition};
+use tabwire_engine::{ACTIONS, Definition, SCRIPT_ACTIONS};
 use tabwire_policy::{Capability, Needs, Scope};
 
 const URL: &str = "https://other.example/page";
@@ -54,12 +54,19 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("frame", "frame", "selects one of the page's frames"),
     ("get", "names", "names of attributes, properties and styles"),
     ("headers", "remove", "a header's name; nothing is sent"),
+    ("http_fetch", "body", "sent to the URL that is judged, with its length"),
+    ("http_fetch", "headers", "sent to the URL that is judged, with its length"),
+    ("http_fetch", "method", "sent to the URL that is judged"),
     ("http_auth", "password", "given to the origin that is judged"),
     ("http_auth", "user", "given to the origin that is judged"),
     ("login", "passphrase_file", "only Tabwire reads it"),
     ("login", "passphrase", "only Tabwire uses it"),
     ("requests", "url", "a pattern that requests are compared with"),
     ("route", "url", "a pattern; each held request is judged by its own URL"),
+    ("route_answer", "body", "the paused request is judged by its own URL, with `eval`"),
+    ("route_answer", "headers", "the paused request is judged by its own URL, with `eval`"),
+    ("route_answer", "remove_headers", "the paused request is judged by its own URL, with `eval`"),
+    ("set_files", "files", "content from memory; the action needs `upload`"),
     ("state", "passphrase_file", "only Tabwire reads it"),
     ("state", "passphrase", "only Tabwire uses it"),
     ("unroute", "route", "a pattern that routes are compared with"),
@@ -149,7 +156,7 @@ fn variants(action: &Definition, schema: &Value, definitions: &Value) -> Vec<Val
 
 /// Calls `visit` with every parameter of every action that takes text: action, name, schema and variants.
 fn walk(mut visit: impl FnMut(&Definition, &str, &Value, &Value, &[Value])) {
-    for action in ACTIONS {
+    for action in ACTIONS.iter().chain(SCRIPT_ACTIONS) {
         let schema = (action.parameters)();
         let definitions = schema.get("$defs").cloned().unwrap_or(Value::Null);
         let variants = variants(action, &schema, &definitions);

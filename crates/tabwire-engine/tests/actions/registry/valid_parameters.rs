@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tabwire_api::TabId;
-use tabwire_engine::ACTIONS;
+use tabwire_engine::{ACTIONS, Definition, SCRIPT_ACTIONS};
 
 use crate::actions::support::stage::Stage;
 
@@ -33,14 +33,63 @@ impl Fit {
 
 /// Every action of the registry, for a tab that shows `/moment`.
 pub(crate) fn fit_actions(stage: &Stage, tab: TabId) -> Vec<Fit> {
-    let fits = [acting(stage), moving(stage, tab), reading(stage), captures(stage), network(), state(stage)]
-        .concat();
-    for action in ACTIONS {
+    let fits = [
+        acting(stage),
+        moving(stage, tab),
+        reading(stage),
+        captures(stage),
+        network(),
+        state(stage),
+        script_calls(stage),
+    ]
+    .concat();
+    for action in walked_actions() {
         let times = fits.iter().filter(|fit| fit.name == action.name).count();
-        assert_eq!(times, 1, "the action {} needs one row in fit_parameters.rs", action.name);
+        assert_eq!(times, 1, "the action {} needs one row in valid_parameters.rs", action.name);
     }
-    assert_eq!(fits.len(), ACTIONS.len(), "a row for an action that does not exist");
+    assert_eq!(fits.len(), walked_actions().count(), "a row for an action that does not exist");
     fits
+}
+
+/// Actions of scripts that name something which only an event or another call reports. The e2e tests of scripts use them.
+const OF_EVENTS: &[&str] = &[
+    "request_facts",
+    "route_answer",
+    "frame_goto",
+    "binding_answer",
+    "script_download",
+    "set_files",
+    "context_page",
+    "context_close",
+];
+
+/// The actions that these tests walk through.
+pub(crate) fn walked_actions() -> impl Iterator<Item = &'static Definition> {
+    ACTIONS.iter().chain(SCRIPT_ACTIONS).filter(|action| !OF_EVENTS.contains(&action.name))
+}
+
+/// Actions that only scripts call.
+fn script_calls(stage: &Stage) -> Vec<Fit> {
+    let given = stage.files.put("given.txt", b"content");
+    vec![
+        Fit::new("file_read", json!({"path": given})),
+        Fit::new("file_write", json!({"path": stage.files.at("written.txt"), "base64": "eA=="})),
+        Fit::new("query", json!({"target": "#name", "facts": ["visible"]})),
+        Fit::new("aria_tree", json!({"target": "#name"})),
+        Fit::new("script_screenshot", json!({"clip": [0, 0, 10, 10]})),
+        Fit::new("expect", json!({"target": "#name", "matcher": "to_be_visible"})),
+        Fit::new("evaluate", json!({"expression": "1 + 1"})),
+        Fit::new("input", json!({"events": "[{\"type\": \"move\", \"x\": 1, \"y\": 1}]"})),
+        Fit::new("ready", json!({"target": "#name", "purpose": "click"})),
+        Fit::new("pick_options", json!({"target": "#colour", "options": "[]"})),
+        Fit::new("route_handlers", json!({"patterns": []})),
+        Fit::new("network_idle", json!({})),
+        Fit::new("frame_element", json!({"target": "#name"})),
+        Fit::new("expose_binding", json!({"name": "ofTheTest"})),
+        Fit::new("http_fetch", json!({"url": stage.site.url("a", "/plain")})),
+        Fit::new("cdp_command", json!({})),
+        Fit::new("context_new", json!({})),
+    ]
 }
 
 fn acting(stage: &Stage) -> Vec<Fit> {
@@ -56,6 +105,7 @@ fn acting(stage: &Stage) -> Vec<Fit> {
         Fit::new("type", json!({"target": "#name", "text": "Anna"})),
         Fit::new("press", json!({"target": "#name", "keys": ["a", "b"]})),
         Fit::new("select", json!({"target": "#colour", "options": ["green"]})),
+        Fit::new("select_text", json!({"target": "#title"})),
         Fit::new("check", json!({"target": "#off"})),
         Fit::new("uncheck", json!({"target": "#on"})),
         Fit::new("focus", json!({"target": "#name"})),
@@ -100,6 +150,7 @@ fn reading(stage: &Stage) -> Vec<Fit> {
         Fit::new("console", json!({})),
         Fit::new("errors", json!({})),
         Fit::new("eval", json!({"expression": "new Promise((done) => setTimeout(done, 20))"})),
+        Fit::new("cdp", json!({"method": "Page.getLayoutMetrics"})),
         Fit::new("diff", json!({"what": "snapshot", "save": stage.files.at("baseline.txt")})),
     ]
 }

@@ -15,7 +15,7 @@ fn content(download: &Value) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clicks_download_files_of_every_kind() {
-    let stage = Stage::at("/downloads/routes").await;
+    let stage = Stage::chromium_at("/downloads/routes").await;
     for (target, name, holds) in [
         ("#attribute", "renamed.txt", "plain content\n"),
         ("#disposition", "report.txt", "report content\n"),
@@ -50,7 +50,7 @@ async fn clicks_download_files_of_every_kind() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn url_download_uses_cookies_and_is_invisible_to_the_page() {
-    let stage = Stage::at("/downloads/routes").await;
+    let stage = Stage::chromium_at("/downloads/routes").await;
     let url = |path: &str| stage.site.url("a", path);
     let refused =
         stage.fails(ErrorCode::DownloadFailed, "download_file", json!({"url": "/download/private"})).await;
@@ -73,7 +73,7 @@ async fn url_download_uses_cookies_and_is_invisible_to_the_page() {
     assert_eq!(stage.eval("seen").await, 0, "the page noticed");
     let output = stage.files.put("old.txt", b"").with_file_name("saved.txt");
     let saved =
-        stage.act("download_file", json!({"target": url("/download/plain.txt"), "path": output})).await;
+        stage.act("download_file", json!({"target": url("/download/plain.txt"), "output": output})).await;
     assert_eq!((saved["path"].as_str(), content(&saved).as_str()), (output.to_str(), "plain content\n"));
     let data = stage.act("download_file", json!({"target": "data:text/plain,hello"})).await;
     assert_eq!(content(&data), "hello");
@@ -86,7 +86,7 @@ async fn url_download_uses_cookies_and_is_invisible_to_the_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_downloads_report_the_reason() {
-    let stage = Stage::at("/downloads/routes").await;
+    let stage = Stage::chromium_at("/downloads/routes").await;
     let fails = async |code: ErrorCode, params: Value, words: &str| {
         let failed = stage.try_act("download_file", params.clone()).await.expect_err("must fail");
         assert_eq!(failed.code, code, "{params}: {failed:?}");
@@ -125,7 +125,7 @@ async fn failed_downloads_report_the_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn click_reports_downloads_with_their_path() {
-    let stage = Stage::at("/downloads/routes").await;
+    let stage = Stage::chromium_at("/downloads/routes").await;
     let click = async |target: &str| stage.act("click", json!({"target": target})).await["downloads"].clone();
     for (target, holds) in
         [("#disposition", "report content\n"), ("#blob", "blob content\n"), ("#attribute", "plain content\n")]
@@ -148,7 +148,7 @@ async fn click_reports_downloads_with_their_path() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bad_input_and_wrong_moments_fail_well() {
-    let stage = Stage::at("/downloads/routes").await;
+    let stage = Stage::chromium_at("/downloads/routes").await;
     for bad in [
         json!({}),
         json!({"target": "#blob", "url": "/x"}),
@@ -159,7 +159,7 @@ async fn bad_input_and_wrong_moments_fail_well() {
     ] {
         stage.fails(ErrorCode::BadArgs, "download_file", bad).await;
     }
-    let outside = json!({"target": "#blob", "path": "/tmp/outside.txt"});
+    let outside = json!({"target": "#blob", "output": "/tmp/outside.txt"});
     stage.fails(ErrorCode::PolicyDenied, "download_file", outside).await;
     stage.fails(ErrorCode::SelectorNotFound, "download_file", json!({"target": "#nothing"})).await;
     stage.fails(ErrorCode::BadArgs, "downloads", json!({"all": true})).await;
@@ -172,4 +172,17 @@ async fn bad_input_and_wrong_moments_fail_well() {
     stage.act("tab_close", json!({"id": tab})).await;
     let gone = stage.try_act_in(Some(tab), "downloads", json!({}), Duration::from_secs(5)).await;
     assert_eq!(gone.expect_err("gone").code, ErrorCode::TabNotFound);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_type_of_a_download_is_that_of_its_response() {
+    let stage = Stage::chromium_at("/plain").await;
+    let url = "/download/named?name=report.txt&type=application/pdf";
+    let fetched = stage.act("download_file", json!({"url": url})).await;
+    assert_eq!((&fetched["name"], &fetched["mime_type"]), (&json!("report.txt"), &json!("application/pdf")));
+    stage.eval(&format!("document.body.innerHTML = '<a id=d href=\"{url}\">d</a>'")).await;
+    let clicked = stage.act("download_file", json!({"target": "#d"})).await;
+    assert_eq!(clicked["mime_type"], "application/pdf", "{clicked}");
+    let data = stage.act("download_file", json!({"target": "data:text/csv,a"})).await;
+    assert_eq!(data["mime_type"], "text/csv", "{data}");
 }

@@ -31,7 +31,7 @@ async fn live(stage: &Stage) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn state_saved_in_one_browser_loads_in_another() {
-    let (first, second) = tokio::join!(Stage::start(), Stage::start());
+    let (first, second) = tokio::join!(Stage::start_chromium(), Stage::start_chromium());
     live(&first).await;
     let saved = first.act("state", json!({"verb": "save"})).await;
     assert_eq!((&saved["cookies"], &saved["entries"]), (&json!(2), &json!(3)), "{saved}");

@@ -27,7 +27,7 @@ async fn storage_reads_and_writes_the_page_storage() {
         stage.act("storage", json!({"area": area, "verb": "remove", "key": "token"})).await;
         assert_eq!(stage.eval(&format!("{area}Storage.length")).await, 1);
         let cleared = stage.text("storage", json!({"area": area, "verb": "clear"})).await;
-        assert!(cleared.starts_with("cleared") && cleared.ends_with("1 keys"), "{cleared}");
+        assert!(cleared.starts_with("cleared") && cleared.ends_with("1 key"), "{cleared}");
         assert_eq!(stage.eval(&format!("{area}Storage.length")).await, 0);
     }
 }

@@ -4,21 +4,40 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use tabwire_api::{CdpSessionId, ErrorCode, Failure, TabId, UpstreamKind};
-use tabwire_cdp::{CdpSession, Deadline, FrameSink, FrameSource, TaskGroup, WebSocketUrl};
-use tabwire_engine::{Browser, Context, Files, OutputRedactor, TabIds, find_action};
+use tabwire_api::{CdpSessionId, ErrorCode, Failure, TabId, TargetId, UpstreamKind};
+use tabwire_cdp::{CdpSession, Connection, Deadline, FrameSink, FrameSource, TaskGroup, WebSocketUrl};
+use tabwire_engine::{
+    Browser, Context, Files, OutputRedactor, RawCdp, TabIds, find_action, send_raw_command,
+};
 use tabwire_testkit::Site;
-use tabwire_testkit::bench::BareBrowser;
+use tabwire_testkit::bench::{BareBrowser, CHROMIUM, test_browser};
 
 use crate::actions::support::test_files::TestFiles;
 use crate::actions::support::test_logins::TestLogins;
 
 /// Longer than any step takes on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The timeout of an action that a test expects to time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(400);
+
+/// Sends CDP commands over the engine's own connection.
+#[derive(Debug)]
+struct DirectCdp(Connection);
+
+impl RawCdp for DirectCdp {
+    fn send<'a>(
+        &'a self,
+        target: &'a TargetId,
+        method: &'a str,
+        params: &'a Value,
+        deadline: Deadline,
+    ) -> BoxFuture<'a, Result<Value, Failure>> {
+        Box::pin(send_raw_command(&self.0, target, method, params, deadline))
+    }
+}
 
 /// A test's own browser, and the fixture site.
 pub(crate) struct Stage {
@@ -36,11 +55,32 @@ impl Stage {
         Self::start_over(|link, _| link).await
     }
 
+    /// Starts Chromium itself with an empty page, for what its headless shell does in another way: downloads, frames in
+    /// other processes, hidden targets.
+    pub(crate) async fn start_chromium() -> Self {
+        Self::start_program(Path::new(CHROMIUM), |link, _| link).await
+    }
+
+    /// The same with a wrapped connection.
+    pub(crate) async fn start_chromium_over(
+        through: impl FnOnce((FrameSource, FrameSink), &TaskGroup) -> (FrameSource, FrameSink),
+    ) -> Self {
+        Self::start_program(Path::new(CHROMIUM), through).await
+    }
+
     /// Starts a browser with an empty page and wraps the connection to it.
     pub(crate) async fn start_over(
         through: impl FnOnce((FrameSource, FrameSink), &TaskGroup) -> (FrameSource, FrameSink),
     ) -> Self {
-        let process = BareBrowser::start(Path::new("/usr/bin/chromium"));
+        Self::start_program(&test_browser(), through).await
+    }
+
+    /// Starts a browser program with an empty page and wraps the connection to it.
+    pub(crate) async fn start_program(
+        program: &Path,
+        through: impl FnOnce((FrameSource, FrameSink), &TaskGroup) -> (FrameSource, FrameSink),
+    ) -> Self {
+        let process = BareBrowser::start(program);
         let address = WebSocketUrl::parse(&process.websocket()).expect("an address");
         let link = address.connect().await.expect("a connection to the browser");
         let tasks = TaskGroup::new();
@@ -57,6 +97,13 @@ impl Stage {
     /// Starts a browser and shows a page of the fixture site.
     pub(crate) async fn at(path: &str) -> Self {
         let stage = Self::start().await;
+        stage.open(path).await;
+        stage
+    }
+
+    /// Starts Chromium itself and shows a page of the fixture site.
+    pub(crate) async fn chromium_at(path: &str) -> Self {
+        let stage = Self::start_chromium().await;
         stage.open(path).await;
         stage
     }
@@ -86,7 +133,9 @@ impl Stage {
             has_timeout: true,
             capture: false,
             video_encoder: None,
+            client_tabs: None,
             redactor: Arc::clone(&self.redactor),
+            raw_cdp: Arc::new(DirectCdp(self.browser.connection().clone())),
             logins: Some(Arc::new(TestLogins { url: self.site.url("a", "/login") })),
             files: Arc::<TestFiles>::clone(&self.files),
         }

@@ -9,14 +9,14 @@ use tabwire_api::{ErrorCode, Failure};
 use tabwire_engine::{FileKind, Files, NewFile, OutputDirectory, UploadFile};
 
 /// A test's own directory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TestFiles {
-    directory: tempfile::TempDir,
+    directory: Arc<tempfile::TempDir>,
 }
 
 impl TestFiles {
     pub(crate) fn new() -> Self {
-        Self { directory: tempfile::tempdir().expect("a directory") }
+        Self { directory: Arc::new(tempfile::tempdir().expect("a directory")) }
     }
 
     /// The path of a file that actions may write.
@@ -61,6 +61,10 @@ impl OutputDirectory for TestFolder {
 }
 
 impl Files for TestFiles {
+    fn overwriting(&self) -> Arc<dyn Files> {
+        Arc::new(self.clone())
+    }
+
     fn write(
         &self,
         kind: FileKind,

@@ -1,8 +1,12 @@
-//! A stream of tab changes: opened, closed, navigated.
+//! A stream of tab changes: opened, closed, navigated; and crashes of their processes.
 
-use tabwire_cdp::{CdpError, Feed, TargetInfo};
+use std::sync::{Mutex, PoisonError, Weak};
 
-use crate::browser::Browser;
+use tabwire_api::TargetId;
+use tabwire_cdp::{CdpError, EventStream, Feed, TargetInfo};
+
+use crate::browser::{Browser, State};
+use crate::feed::{EventFeed, EventKind};
 
 /// A stream of tab changes.
 #[derive(Debug)]
@@ -51,5 +55,32 @@ impl Browser {
             .collect();
         crashed.sort_unstable_by_key(|tab| tab.number);
         crashed
+    }
+}
+
+/// Marks pages whose process crashed, until the browser is dropped.
+pub(in crate::browser) async fn mark_crashed(
+    mut crashes: EventStream,
+    state: Weak<Mutex<State>>,
+    feed: EventFeed,
+) {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct TargetCrashed {
+        target_id: TargetId,
+    }
+    loop {
+        let crashed = match crashes.next().await {
+            Ok(event) => event.to::<TargetCrashed>(),
+            Err(CdpError::Missed { .. }) => continue,
+            Err(_) => return,
+        };
+        let (Ok(crashed), Some(state)) = (crashed, state.upgrade()) else { return };
+        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = state.pages.get(&crashed.target_id) {
+            open.crashed.send_replace(true);
+        }
+        drop(state);
+        feed.emit(EventKind::Crash, &crashed.target_id, || (Vec::new(), serde_json::Value::Null));
     }
 }

@@ -9,11 +9,13 @@ use tokio::time::Instant;
 use crate::action::result::NewPage;
 use crate::browser::Browser;
 use crate::frames::policy::site_of;
-use crate::limits::NEW_PAGE_TIMEOUT;
 use crate::page::Page;
 use crate::page::navigation::LoadState;
 use crate::settle::PageInfo;
 use crate::snapshot::address;
+
+/// How long a new tab may take to show its first document, for the result that reports it.
+const NEW_PAGE_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// How often the URL of a new tab is read from the browser's list of targets.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);

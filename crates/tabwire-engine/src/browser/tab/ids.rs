@@ -1,11 +1,15 @@
 //! Assigns numbers to tabs. A number is never reused, not even after a restart of the daemon.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use tabwire_api::{FrameId, TabId, TargetId, UpstreamKind};
 
-use crate::limits::TAB_NUMBERS_AHEAD;
+/// Tab numbers that are reserved in advance, so that none is reused after a crash.
+const TAB_NUMBERS_AHEAD: u32 = 64;
+
+/// Closed tabs whose numbers are known.
+const CLOSED_TABS: usize = 64;
 
 /// The tab ids of one browser run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,10 +21,16 @@ pub struct TabIds {
     /// Numbers below this may have been assigned by a daemon that was killed before it saved.
     reserved: u32,
     numbers: HashMap<TargetId, u32>,
+    /// Tabs that closed, the newest last. A tab that the user's browser only hid for a time gets its number back.
+    #[serde(default)]
+    closed: VecDeque<(TargetId, u32)>,
     current: Option<TargetId>,
     /// The selected frame of each tab, unless it is the main frame.
     #[serde(default)]
     frames: HashMap<TargetId, FrameId>,
+    /// Tabs that a command brought to the front of their window.
+    #[serde(default)]
+    brought_to_front: HashSet<TargetId>,
 }
 
 impl TabIds {
@@ -33,8 +43,10 @@ impl TabIds {
             next: 1,
             reserved: TAB_NUMBERS_AHEAD,
             numbers: HashMap::new(),
+            closed: VecDeque::new(),
             current: None,
             frames: HashMap::new(),
+            brought_to_front: HashSet::new(),
         }
     }
 
@@ -48,13 +60,25 @@ impl TabIds {
 
     /// The id of a target's tab. Assigns one if it has none.
     pub fn id_of(&mut self, target: &TargetId) -> TabId {
-        let number = *self.numbers.entry(target.clone()).or_insert_with(|| {
-            let number = self.next;
-            self.next += 1;
-            number
-        });
+        let number = match self.numbers.get(target) {
+            Some(number) => *number,
+            None => self.assign(target),
+        };
         self.reserved = self.reserved.max(self.next + TAB_NUMBERS_AHEAD / 2);
         TabId { upstream: self.upstream, epoch: self.epoch, number }
+    }
+
+    fn assign(&mut self, target: &TargetId) -> u32 {
+        let known = self.closed.iter().position(|(closed, _)| closed == target);
+        let number = match known.and_then(|at| self.closed.remove(at)) {
+            Some((_, number)) => number,
+            None => {
+                self.next += 1;
+                self.next - 1
+            }
+        };
+        self.numbers.insert(target.clone(), number);
+        number
     }
 
     /// How many tabs have an id.
@@ -104,6 +128,17 @@ impl TabIds {
         self.current = Some(target);
     }
 
+    /// A command brought a tab to the front of its window.
+    pub fn brought_to_front(&mut self, target: TargetId) {
+        self.brought_to_front.insert(target);
+    }
+
+    /// Whether a command brought a tab to the front of its window.
+    #[must_use]
+    pub fn was_brought_to_front(&self, target: &TargetId) -> bool {
+        self.brought_to_front.contains(target)
+    }
+
     /// The selected frame of a tab, unless it is the main frame.
     #[must_use]
     pub fn selected_frame(&self, target: &TargetId) -> Option<&FrameId> {
@@ -118,10 +153,14 @@ impl TabIds {
         };
     }
 
-    /// Removes closed tabs. Their numbers are not reused.
+    /// Removes closed tabs. Their numbers are not reused for other tabs.
     pub fn retain(&mut self, is_open: impl Fn(&TargetId) -> bool) {
-        self.numbers.retain(|target, _| is_open(target));
+        let gone = self.numbers.extract_if(|target, _| !is_open(target));
+        self.closed.extend(gone);
+        let excess = self.closed.len().saturating_sub(CLOSED_TABS);
+        self.closed.drain(..excess);
         self.frames.retain(|target, _| is_open(target));
+        self.brought_to_front.retain(&is_open);
         self.current = self.current.take().filter(&is_open);
     }
 }
@@ -139,6 +178,8 @@ mod tests {
         assert_eq!(ids.id_of(&TargetId::new("A")), first);
         ids.retain(|_| false);
         assert_ne!(ids.id_of(&TargetId::new("B")), first);
+        assert_eq!(ids.find(first), None);
+        assert_eq!(ids.id_of(&TargetId::new("A")), first, "the same tab, shown again");
         // The daemon was killed before it saved the numbers.
         let mut resumed = saved.resumed();
         let later = resumed.id_of(&TargetId::new("C"));

@@ -1,5 +1,7 @@
 //! The frame tree of one page: parents, the session of each frame, and its execution contexts. Updated by events.
 
+mod lookup;
+
 use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
@@ -7,7 +9,6 @@ use tabwire_api::{CdpSessionId, FrameId};
 use tabwire_cdp::CdpSession;
 
 use crate::cdp::ClickListeners;
-use crate::frames::policy::inherits_origin;
 use crate::frames::shown_documents::DocumentHistory;
 
 /// A root frame: no agent of a frame above can read its document, so it needs a call of its own. The agent of a root
@@ -114,11 +115,48 @@ pub(crate) struct FrameTree {
     /// In the order of their first event, which puts parents before children.
     order: Vec<FrameId>,
     shown: DocumentHistory,
+    /// Changes that the events of a session have made: frames that navigated, left or moved to another process.
+    changes: HashMap<CdpSessionId, u64>,
+    /// Sessions of frames that are gone, which end later than their frames.
+    former: HashSet<CdpSessionId>,
 }
 
+/// How often the frames of a session had changed when they were requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TreeMark(u64);
+
 impl FrameTree {
-    /// Merges the response to `Page.getFrameTree` of one process.
-    pub(crate) fn merge_listed(&mut self, branch: FrameBranch, session: &CdpSession) {
+    /// A mark to take before `Page.getFrameTree` is sent.
+    pub(crate) fn mark(&self, session: &CdpSession) -> TreeMark {
+        TreeMark(session.id().and_then(|id| self.changes.get(id)).copied().unwrap_or_default())
+    }
+
+    /// Merges the response to `Page.getFrameTree` of one process. Returns false, and merges nothing, if events have changed
+    /// the frames since the mark: the response may list frames of an earlier document.
+    #[must_use]
+    pub(crate) fn merge_listed(&mut self, branch: FrameBranch, session: &CdpSession, mark: TreeMark) -> bool {
+        let is_current = self.mark(session) == mark;
+        if is_current {
+            self.merge_branch(branch, session);
+        }
+        is_current
+    }
+
+    fn count_change(&mut self, session: &CdpSession) {
+        if let Some(id) = session.id() {
+            *self.changes.entry(id.clone()).or_default() += 1;
+        }
+    }
+
+    /// Whether the frames of a session are no longer on the page. Its events may be read late.
+    fn is_over(&self, session: &CdpSession) -> bool {
+        session.is_gone() || session.id().is_some_and(|id| self.former.contains(id))
+    }
+
+    fn merge_branch(&mut self, branch: FrameBranch, session: &CdpSession) {
+        if self.is_in_other_process(&branch.frame.id, session) {
+            return;
+        }
         let is_known = self.frames.get(&branch.frame.id).is_some_and(|entry| !entry.url.is_empty());
         if is_known && branch.frame.url.is_empty() {
             // The response is older than the event of the frame's first document.
@@ -127,20 +165,24 @@ impl FrameTree {
             self.navigated(branch.frame, session);
         }
         for child in branch.child_frames {
-            self.merge_listed(child, session);
+            self.merge_branch(child, session);
         }
     }
 
+    /// Whether a frame is in the process of another session. A list does not bring it back: the browser reports the new
+    /// process when the response of the navigation begins, and the former process lists the frame until it has swapped it
+    /// out, which can take as long as the new process stays paused. Events report a frame that really comes back.
+    fn is_in_other_process(&self, frame: &FrameId, session: &CdpSession) -> bool {
+        let Some(entry) = self.frames.get(frame) else { return false };
+        entry.session.id() != session.id() && !self.is_over(&entry.session)
+    }
+
     pub(crate) fn attached(&mut self, frame: &FrameId, parent: Option<&FrameId>, session: &CdpSession) {
-        if let Some(entry) = self.frames.get_mut(frame) {
-            if entry.session.id() != session.id() {
-                entry.session = session.clone();
-                entry.clear_contexts();
-            }
-            if entry.parent.is_none() {
-                entry.parent = parent.cloned();
-            }
+        if self.is_over(session) && parent.is_some() {
             return;
+        }
+        if self.frames.contains_key(frame) {
+            return self.move_to(frame, parent, session);
         }
         let entry = Entry {
             parent: parent.cloned(),
@@ -159,17 +201,84 @@ impl FrameTree {
         self.order.push(frame.clone());
     }
 
-    /// A frame committed another document. Chrome reports the frames of the former document as detached only when the
-    /// process stays the same, so they are removed here. Frames in other processes go with their sessions.
-    pub(crate) fn committed(&mut self, frame: FrameDescription, session: &CdpSession) {
-        let is_former =
-            |entry: &Entry| entry.parent.as_ref() == Some(&frame.id) && entry.session.id() == session.id();
+    /// A frame of a process (`above`) got a process of its own.
+    pub(crate) fn child_attached(
+        &mut self,
+        frame: &FrameId,
+        (parent, url): (Option<&FrameId>, String),
+        child: &CdpSession,
+        above: &CdpSession,
+    ) {
+        if self.is_over(above) {
+            self.former.extend(child.id().cloned());
+            return;
+        }
+        self.attached(frame, parent, child);
+        self.set_url(frame, url);
+    }
+
+    /// A known frame is in the process of this session.
+    fn move_to(&mut self, frame: &FrameId, parent: Option<&FrameId>, session: &CdpSession) {
+        let Some(entry) = self.frames.get(frame) else { return };
+        let before = entry.session.clone();
+        let is_root =
+            |parent: &FrameId| self.frames.get(parent).is_none_or(|above| above.session.id() != before.id());
+        let was_root = entry.parent.as_ref().is_some_and(is_root);
+        let has_moved = before.id() != session.id();
+        if has_moved {
+            self.count_change(&before);
+            if was_root {
+                self.former.extend(before.id().cloned());
+            }
+        }
+        if let Some(entry) = self.frames.get_mut(frame) {
+            if has_moved {
+                entry.session = session.clone();
+                entry.clear_contexts();
+            }
+            if entry.parent.is_none() {
+                entry.parent = parent.cloned();
+            }
+        }
+    }
+
+    /// A frame committed another document. The frames of the former document are removed: Chrome reports them as detached
+    /// only when the process stays the same, and those in other processes when their processes have ended.
+    ///
+    /// A document from the back/forward cache keeps its frames in other processes: Chrome attaches to them before.
+    pub(crate) fn committed(&mut self, frame: FrameDescription, session: &CdpSession, is_restored: bool) {
+        if self.is_over(session) && frame.parent_id.is_some() {
+            return;
+        }
+        let is_former = |entry: &Entry| {
+            entry.parent.as_ref() == Some(&frame.id) && (!is_restored || entry.session.id() == session.id())
+        };
         let former: Vec<FrameId> =
             self.frames.iter().filter(|(_, entry)| is_former(entry)).map(|(id, _)| id.clone()).collect();
         for child in former {
-            self.remove(&child);
+            self.remove_with_processes(&child, session);
         }
+        self.count_change(session);
         self.navigated(frame, session);
+    }
+
+    /// Removes a frame and those below it. Late events of their own processes do not bring them back.
+    fn remove_with_processes(&mut self, frame: &FrameId, above: &CdpSession) {
+        if let Some(entry) = self.frames.get(frame)
+            && entry.session.id() != above.id()
+        {
+            self.former.extend(entry.session.id().cloned());
+        }
+        let below: Vec<FrameId> = self
+            .frames
+            .iter()
+            .filter(|(_, entry)| entry.parent.as_ref() == Some(frame))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for child in below {
+            self.remove_with_processes(&child, above);
+        }
+        self.remove(frame);
     }
 
     fn navigated(&mut self, frame: FrameDescription, session: &CdpSession) {
@@ -201,10 +310,6 @@ impl FrameTree {
         }
     }
 
-    pub(crate) fn pending_url(&self, frame: &FrameId) -> Option<String> {
-        self.frames.get(frame)?.pending_url.clone()
-    }
-
     pub(crate) fn set_url(&mut self, frame: &FrameId, url: String) {
         if let Some(entry) = self.frames.get_mut(frame) {
             entry.url = url;
@@ -215,6 +320,7 @@ impl FrameTree {
     /// Removes a frame and those below it, unless another process has it by now.
     pub(crate) fn detached(&mut self, frame: &FrameId, session: &CdpSession) {
         let is_current = self.frames.get(frame).is_some_and(|entry| entry.session.id() == session.id());
+        self.count_change(session);
         if is_current {
             self.remove(frame);
         }
@@ -236,6 +342,8 @@ impl FrameTree {
 
     /// A process is gone. Removes its frames.
     pub(crate) fn session_ended(&mut self, session: &CdpSessionId) {
+        self.former.remove(session);
+        self.changes.remove(session);
         let lost: HashSet<FrameId> = self
             .frames
             .iter()
@@ -286,27 +394,6 @@ impl FrameTree {
         }
     }
 
-    /// The session of a frame and the context of its agent.
-    pub(crate) fn find(&self, frame: &FrameId) -> Option<(CdpSession, Option<ContextId>)> {
-        self.frames.get(frame).map(|entry| (entry.session.clone(), entry.agent_context))
-    }
-
-    /// The frame that an execution context belongs to.
-    pub(crate) fn frame_of_context(&self, session: &CdpSession, context: ContextId) -> Option<FrameId> {
-        let has = |entry: &Entry| {
-            entry.session.id() == session.id()
-                && [entry.main_context, entry.agent_context].contains(&Some(context))
-        };
-        self.frames.iter().find(|(_, entry)| has(entry)).map(|(id, _)| id.clone())
-    }
-
-    /// The top frame of a process.
-    pub(crate) fn root_of_session(&self, session: &CdpSession) -> Option<FrameId> {
-        let is_served =
-            |id: &&FrameId| self.frames.get(*id).is_some_and(|entry| entry.session.id() == session.id());
-        self.order.iter().filter(is_served).min_by_key(|id| self.depth(id)).cloned()
-    }
-
     /// The click listeners of a frame's document; an empty table for a new document.
     pub(crate) fn listener_scope(&mut self, frame: &FrameId) -> Option<ListenerScope> {
         let entry = self.frames.get_mut(frame)?;
@@ -318,133 +405,9 @@ impl FrameTree {
         Some(ListenerScope { session: entry.session.clone(), context, main_context, listeners })
     }
 
-    /// The root frame whose agent reads this frame: itself, or the nearest root above.
-    fn root_of(&self, frame: &FrameId) -> Option<FrameId> {
-        let mut id = frame;
-        loop {
-            let entry = self.frames.get(id)?;
-            match &entry.parent {
-                Some(parent) if !self.is_root(entry, parent) => id = parent,
-                _ => return Some(id.clone()),
-            }
-        }
-    }
-
-    fn is_root(&self, entry: &Entry, parent: &FrameId) -> bool {
-        let Some(above) = self.frames.get(parent) else { return true };
-        // An `about:` document has the origin of the frame above, which Chrome does not report in `securityOrigin`. A
-        // sandboxed one, which has an opaque origin, is in another process.
-        let inherits = inherits_origin(&entry.url);
-        above.session.id() != entry.session.id() || !inherits && above.origin != entry.origin
-    }
-
-    /// The root frames, parents before children.
-    pub(crate) fn roots(&self) -> Vec<Frame> {
-        let mut roots: Vec<Frame> = Vec::new();
-        for id in &self.order {
-            let Some(entry) = self.frames.get(id) else { continue };
-            let parent = entry.parent.as_ref();
-            if parent.is_none_or(|parent| self.is_root(entry, parent)) {
-                let owner_frame = parent.cloned();
-                let parent = parent.and_then(|parent| self.root_of(parent));
-                roots.push(Frame { id: id.clone(), parent, owner_frame, url: entry.url.clone() });
-            }
-        }
-        // A stable sort: the order is that of first events, which an early event of a child can violate.
-        roots.sort_by_key(|frame| self.depth(&frame.id));
-        roots
-    }
-
-    /// The URL by which the policy judges a frame: that of its root frame, or the origin of an `about:` document.
-    pub(crate) fn policy_url(&self, frame: &FrameId) -> Option<String> {
-        let mut id = frame;
-        // Bounded by the number of frames, in case Chrome reports a cycle.
-        for _ in 0..=self.frames.len() {
-            let entry = self.frames.get(id)?;
-            let Some(parent) = &entry.parent else { return Some(entry.url.clone()) };
-            if inherits_origin(&entry.url) {
-                if let Some(origin) = self.foreign_origin(entry, parent) {
-                    return Some(origin);
-                }
-            } else if self.is_root(entry, parent) {
-                return Some(entry.url.clone());
-            }
-            id = parent;
-        }
-        None
-    }
-
-    /// The origin of an `about:` document when it differs from the frame above.
-    fn foreign_origin(&self, entry: &Entry, parent: &FrameId) -> Option<String> {
-        let origin = entry.main_origin.as_deref().filter(|origin| origin.starts_with("http"))?;
-        let above = self.frames.get(parent)?;
-        let is_same = above.origin == origin || above.main_origin.as_deref() == Some(origin);
-        (!is_same).then(|| format!("{origin}/"))
-    }
-
-    /// Every frame that the policy judges separately, with its policy URL; the main frame first.
-    pub(crate) fn policy_urls(&self) -> Vec<(FrameId, String)> {
-        let separate = |id: &FrameId| {
-            let entry = self.frames.get(id)?;
-            let is_own = entry.parent.as_ref().is_none_or(|parent| {
-                self.is_root(entry, parent)
-                    || inherits_origin(&entry.url) && self.foreign_origin(entry, parent).is_some()
-            });
-            is_own.then(|| Some((id.clone(), self.policy_url(id)?)))?
-        };
-        let mut urls: Vec<_> = self.order.iter().filter_map(separate).collect();
-        urls.sort_by_key(|(id, _)| self.depth(id));
-        urls
-    }
-
-    /// Every frame, parents before children.
-    pub(crate) fn all(&self) -> Vec<FrameInfo> {
-        let listed = |id: &FrameId| {
-            let entry = self.frames.get(id)?;
-            let (parent, name, url) = (entry.parent.clone(), entry.name.clone(), entry.url.clone());
-            Some(FrameInfo { id: id.clone(), parent, name, url })
-        };
-        let mut all: Vec<FrameInfo> = self.order.iter().filter_map(listed).collect();
-        all.sort_by_key(|frame| self.depth(&frame.id));
-        all
-    }
-
-    /// The session of a frame and the context of the page's own scripts in it.
-    pub(crate) fn find_main_context(&self, frame: &FrameId) -> Option<(CdpSession, Option<ContextId>)> {
-        self.frames.get(frame).map(|entry| (entry.session.clone(), entry.main_context))
-    }
-
-    fn depth(&self, frame: &FrameId) -> usize {
-        let mut depth = 0;
-        let mut id = frame;
-        while let Some(parent) = self.frames.get(id).and_then(|entry| entry.parent.as_ref()) {
-            depth += 1;
-            id = parent;
-        }
-        depth
-    }
-
-    /// Whether the agent context above knows which element embeds this frame.
-    pub(crate) fn is_owner_known(&self, frame: &FrameId, above: ContextId) -> bool {
-        self.frames.get(frame).is_some_and(|entry| entry.owner_known_in == Some(above))
-    }
-
     pub(crate) fn set_owner_known(&mut self, frame: &FrameId, above: ContextId) {
         if let Some(entry) = self.frames.get_mut(frame) {
             entry.owner_known_in = Some(above);
         }
-    }
-
-    /// The session of every process that has frames of the page.
-    pub(crate) fn sessions(&self) -> Vec<CdpSession> {
-        let mut seen = HashSet::new();
-        let mut sessions = Vec::new();
-        for id in &self.order {
-            let Some(entry) = self.frames.get(id) else { continue };
-            if seen.insert(entry.session.id().cloned()) {
-                sessions.push(entry.session.clone());
-            }
-        }
-        sessions
     }
 }

@@ -1,11 +1,15 @@
 //! Closes a tab: repeats `Target.closeTarget` until the tab is gone, or until the page opens a `beforeunload` dialog.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tabwire_api::{ErrorCode, Failure, TabId, TargetId};
 use tabwire_cdp::{CdpError, Deadline, TargetInfo};
 
-use super::Browser;
-use crate::limits::CLOSE_TIMEOUT;
+use crate::browser::Browser;
+
+/// How long a tab may take to close before the command is repeated.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Browser {
     /// Closes a tab and waits until it is gone.

@@ -1,0 +1,56 @@
+//! Requests that a script decides about: it is asked, and its answer is applied as the policy allows.
+
+use tokio::sync::oneshot;
+
+use super::{AbortReason, Verdict, fulfil, rewrite};
+use crate::feed::{RouteAnswer, paused_facts};
+use crate::network::events::RequestPaused;
+use crate::network::page_network::PageNetwork;
+
+impl PageNetwork {
+    /// Whether a paused request has its number, or no script asks for it.
+    pub(crate) fn is_ready_to_ask(&self, paused: &RequestPaused) -> bool {
+        let feed = self.feed();
+        let is_listed = |id: &String| self.log().last_of(id).is_some();
+        feed.feed().patterns(feed.target()).is_empty() || paused.network_id.as_ref().is_none_or(is_listed)
+    }
+
+    /// Asks the script that routes requests of this page. None when there is none, or when it may not see the request.
+    pub(crate) fn ask_script(&self, paused: &RequestPaused) -> Option<oneshot::Receiver<RouteAnswer>> {
+        let feed = self.feed();
+        if feed.feed().patterns(feed.target()).is_empty() || self.is_blocked(paused) {
+            return None;
+        }
+        let access = self.access(paused);
+        if !access.may_show(paused) {
+            return None;
+        }
+        let number =
+            paused.network_id.as_ref().and_then(|id| self.log().last_of(id).map(|entry| entry.number));
+        let facts = paused_facts(paused, number, self.main().as_str());
+        feed.feed().ask_route(feed.target(), &access.urls_of(paused), &facts)
+    }
+
+    /// The command of a script's answer. None when the request goes on as if there were no script: the script wants it,
+    /// or the policy does not let it change the request.
+    pub(crate) fn apply_answer(&self, paused: &RequestPaused, answer: RouteAnswer) -> Option<Verdict> {
+        let access = self.access(paused);
+        match answer {
+            RouteAnswer::Pass => None,
+            RouteAnswer::Abort(reason) => Some(Verdict::fail(&paused.request_id, reason)),
+            RouteAnswer::Fulfil(_) | RouteAnswer::Continue(_) if !access.may_change(paused) => {
+                Some(Verdict::fail(&paused.request_id, AbortReason::Blocked))
+            }
+            RouteAnswer::Fulfil(response) => Some(fulfil(paused, &response)),
+            RouteAnswer::Continue(change) => {
+                let may_send = change.url.as_ref().is_none_or(|url| access.may_send_to(url));
+                let verdict = if may_send {
+                    rewrite(paused, &change)
+                } else {
+                    Verdict::fail(&paused.request_id, AbortReason::Blocked)
+                };
+                Some(verdict)
+            }
+        }
+    }
+}

@@ -9,6 +9,27 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct ClientName(String);
 
+/// Names that clients give themselves, and how their users call them.
+const DISPLAY_NAMES: [(&str, &str); 17] = [
+    ("claude-code", "Claude Code"),
+    ("claude-ai", "Claude"),
+    ("codex", "Codex"),
+    ("codex-mcp-client", "Codex"),
+    ("gemini", "Gemini CLI"),
+    ("gemini-cli-mcp-client", "Gemini CLI"),
+    ("cursor-vscode", "Cursor"),
+    ("cursor", "Cursor"),
+    ("Visual Studio Code", "VS Code"),
+    ("windsurf-client", "Windsurf"),
+    ("zed", "Zed"),
+    ("goose", "Goose"),
+    ("opencode", "OpenCode"),
+    ("qwen", "Qwen Code"),
+    ("Cline", "Cline"),
+    ("LibreChat", "LibreChat"),
+    ("mcp", "MCP client"),
+];
+
 /// Longest name.
 const LONGEST: usize = 64;
 
@@ -36,6 +57,24 @@ impl ClientName {
     #[must_use]
     pub fn terminal() -> Self {
         Self("terminal".to_owned())
+    }
+
+    /// The name as users know it: `Claude Code` for `claude-code:6979`.
+    #[must_use]
+    pub fn display_name(&self) -> String {
+        // The number tells connections of the same program apart.
+        let is_number = |end: &str| {
+            !end.is_empty() && end.trim_start_matches('h').bytes().all(|byte| byte.is_ascii_digit())
+        };
+        // The id of a chat: grants for its agent hold in the agent's other chats too.
+        let is_chat =
+            |end: &str| end.len() == 12 && end.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let name = match self.0.rsplit_once(':') {
+            Some((name, end)) if (is_number(end) || is_chat(end)) && !name.is_empty() => name,
+            _ => &self.0,
+        };
+        let known = DISPLAY_NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        known.map_or(name, |(_, shown)| shown).to_owned()
     }
 
     /// The name as text.
@@ -74,6 +113,22 @@ impl From<ClientName> for String {
 #[cfg(test)]
 mod tests {
     use super::ClientName;
+
+    #[test]
+    fn a_display_name_has_no_number() {
+        for (name, shown) in [
+            ("claude-code:6979", "Claude Code"),
+            ("codex-mcp-client:h3", "Codex"),
+            ("my agent:12", "my agent"),
+            ("codex:3f9c0a1b2c4d", "Codex"),
+            ("qwen:0123456789ab", "Qwen Code"),
+            ("codex:3f9c0a1b2c4", "codex:3f9c0a1b2c4"),
+            ("anna", "anna"),
+            ("a:b", "a:b"),
+        ] {
+            assert_eq!(ClientName::new(name).expect("a name").display_name(), shown);
+        }
+    }
 
     #[test]
     fn names_are_plain() {

@@ -78,10 +78,16 @@ codes! {
     Backpressure = "BACKPRESSURE", 1;
     /// Another client is using it.
     Busy = "BUSY", 1;
+    /// The user drives the tab in the dashboard.
+    TakenOver = "TAKEN_OVER", 1;
+    /// The user has paused or stopped the client in the dashboard.
+    Paused = "PAUSED", 1;
     /// The arguments are not valid.
     BadArgs = "BAD_ARGS", 2;
     /// There is no such method or route.
     UnknownMethod = "UNKNOWN_METHOD", 2;
+    /// This browser cannot do it.
+    UnsupportedHere = "UNSUPPORTED_HERE", 1;
     /// The browser responded with a CDP error.
     CdpError = "CDP_ERROR", 1;
     /// The two sides have incompatible versions.

@@ -7,7 +7,7 @@ use crate::{ErrorCode, Remedy};
 
 /// A failed request: the error and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(from = "Sent", into = "Sent")]
+#[serde(from = "FailureJson", into = "FailureJson")]
 #[error("{message}")]
 pub struct Failure {
     /// The stable code.
@@ -22,7 +22,7 @@ pub struct Failure {
 
 /// A failure as JSON: `hint` is the remedy as text for a terminal, `remedy` its steps as data.
 #[derive(Serialize, Deserialize)]
-struct Sent {
+struct FailureJson {
     code: ErrorCode,
     message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ struct Sent {
     details: Value,
 }
 
-impl From<Failure> for Sent {
+impl From<Failure> for FailureJson {
     fn from(failure: Failure) -> Self {
         Self {
             code: failure.code,
@@ -45,14 +45,20 @@ impl From<Failure> for Sent {
     }
 }
 
-impl From<Sent> for Failure {
-    fn from(sent: Sent) -> Self {
+impl From<FailureJson> for Failure {
+    fn from(sent: FailureJson) -> Self {
         let remedy = sent.remedy.or_else(|| sent.hint.map(Remedy::from));
         Self { code: sent.code, message: sent.message, remedy, details: sent.details }
     }
 }
 
 impl Failure {
+    /// The system refused random bytes, which keys, secrets and names need.
+    #[must_use]
+    pub fn no_random_bytes(error: impl std::fmt::Display) -> Self {
+        Self::new(ErrorCode::Internal, format!("Random bytes are not available from the system: {error}."))
+    }
+
     /// Creates a failure without a remedy.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {

@@ -65,7 +65,7 @@ text_id! {
     BrowserContextId
 }
 text_id! {
-    /// A partition of a shared browser. Equals the key of its session.
+    /// A partition of a shared browser. Begins with the key of its session.
     PartitionId
 }
 

@@ -2,6 +2,7 @@
 
 pub mod api;
 mod client_name;
+mod count;
 mod error_code;
 mod failure;
 mod http1;
@@ -17,6 +18,7 @@ mod tab_id;
 mod upstream_kind;
 
 pub use client_name::{ClientName, ClientNameError};
+pub use count::count;
 pub use error_code::ErrorCode;
 pub use failure::Failure;
 pub use http1::HttpHead;
@@ -26,7 +28,7 @@ pub use id::{
 };
 pub use known_names::{KnownNames, KnownRef, KnownSession, KnownTab};
 pub use log_visibility::LogVisibility;
-pub use progress::{DownloadProgress, Progress, RecordingProgress};
+pub use progress::{ApprovalProgress, DownloadProgress, Progress, RecordingProgress};
 pub use project_key::{ProjectKey, ProjectKeyError};
 pub use remedy::{Remedy, Step};
 pub use session_key::SessionKey;

@@ -10,10 +10,24 @@ use crate::TabId;
 pub struct Progress {
     /// Whether its browser is being started or connected.
     pub starting: bool,
+    /// The question that waits for the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalProgress>,
     /// Running downloads, the oldest first.
     pub downloads: Vec<DownloadProgress>,
     /// Tabs that are being recorded.
     pub recordings: Vec<RecordingProgress>,
+}
+
+/// A question that waits for the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalProgress {
+    /// The site.
+    pub site: String,
+    /// What would be granted.
+    pub capability: String,
+    /// Seconds until it is denied.
+    pub seconds_left: u64,
 }
 
 /// A running download.

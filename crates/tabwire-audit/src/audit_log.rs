@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError
 use std::time::Duration;
 
 use crate::database::columns::Columns;
-use crate::database::quarantine::Quarantined;
+use crate::database::quarantine::Quarantine;
 use crate::database::store::{Bounds, Store};
 use crate::entry::Entry;
 use crate::error::AuditError;
@@ -43,7 +43,7 @@ impl AuditLog {
     pub fn start(
         path: &Path,
         bounds: Bounds,
-        on_quarantine: impl Fn(&Quarantined) + Send + 'static,
+        on_quarantine: impl Fn(&Quarantine) + Send + 'static,
     ) -> Result<Self, AuditError> {
         let (messages, receiver) = mpsc::sync_channel(QUEUE);
         let on_quarantine = Box::new(on_quarantine);
@@ -131,7 +131,7 @@ impl Batch {
 struct Writer {
     path: PathBuf,
     bounds: Bounds,
-    on_quarantine: Box<dyn Fn(&Quarantined) + Send>,
+    on_quarantine: Box<dyn Fn(&Quarantine) + Send>,
     /// Absent until the file could be opened.
     store: Option<Store>,
 }

@@ -10,7 +10,7 @@ pub mod limits;
 mod read;
 
 pub use audit_log::{Acknowledge, AuditLog};
-pub use database::quarantine::{Quarantined, quarantine};
+pub use database::quarantine::{Quarantine, quarantine};
 pub use database::store::Bounds;
 pub use entry::origin::{Origin, safe_address};
 pub use entry::safe_message::SafeMessage;

@@ -1,4 +1,4 @@
-//! Limits of the audit log that a user can notice.
+//! Limits of the audit log that users can notice (`pub`) or several files share.
 
 /// Rows in the audit log. The oldest are deleted first. Holds weeks of an agent's work.
 pub const AUDIT_ROWS: u64 = 100_000;
@@ -7,16 +7,7 @@ pub const AUDIT_ROWS: u64 = 100_000;
 pub const AUDIT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Longest name of a client, program or origin in a row, in bytes.
-pub const NAME_BYTES: usize = 120;
-
-/// Longest summary of parameters or of a result in a row, in bytes.
-pub const SUMMARY_BYTES: usize = 1_024;
+pub(crate) const NAME_BYTES: usize = 120;
 
 /// Longest value in a summary, in bytes.
-pub const VALUE_BYTES: usize = 200;
-
-/// Items of a list in a summary. A longer list shows its length.
-pub const LIST_ITEMS: usize = 8;
-
-/// Longest error message in a row, in bytes.
-pub const MESSAGE_BYTES: usize = 400;
+pub(crate) const VALUE_BYTES: usize = 200;

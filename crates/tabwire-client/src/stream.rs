@@ -1,6 +1,7 @@
 //! A request whose response is a stream of JSON lines.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde_json::Value;
 use tabwire_api::api::{ErrorResponse, ExecuteLine};
 use tabwire_api::{ErrorCode, Failure, HttpHead};
 
-use crate::interrupt::report_interrupts;
+use crate::interrupt::{ClosedByInterrupt, report_interrupts};
 use crate::request::{RequestError, connect, request_bytes};
 use crate::start::with_daemon;
 
@@ -27,10 +28,44 @@ pub fn stream_lines(
     path: &str,
     body: &Value,
     timeout: Option<Duration>,
+    on_line: impl FnMut(ExecuteLine),
+) -> Result<(), Failure> {
+    let reader = with_daemon(socket, || open(connect(socket)?, ("POST", path), Some(body), timeout))?;
+    report_interrupts();
+    read_lines(reader, on_line)
+}
+
+/// As [`stream_lines`], but SIGINT closes the connection, which cancels the request, and this process goes on. Returns
+/// whether that happened.
+///
+/// # Errors
+/// As [`stream_lines`].
+pub fn stream_lines_until_interrupt(
+    socket: &Path,
+    path: &str,
+    body: &Value,
+    on_line: impl FnMut(ExecuteLine),
+) -> Result<bool, Failure> {
+    let mut interrupt = None;
+    let streamed = with_daemon(socket, || {
+        let stream = connect(socket)?;
+        let failed = |error: std::io::Error| RequestError::Failed(broken(&error));
+        // Before the request: the response begins when the script does.
+        if let Some(before) = interrupt.take() {
+            // Of an attempt that found no daemon.
+            ClosedByInterrupt::end(before);
+        }
+        interrupt = Some(ClosedByInterrupt::watch(&stream).map_err(failed)?);
+        open(stream, ("POST", path), Some(body), None)
+    })
+    .and_then(|reader| read_lines(reader, on_line));
+    if interrupt.is_some_and(|interrupt| interrupt.end()) { Ok(true) } else { streamed.map(|()| false) }
+}
+
+fn read_lines(
+    mut reader: BufReader<Chunks<impl Read>>,
     mut on_line: impl FnMut(ExecuteLine),
 ) -> Result<(), Failure> {
-    let mut reader = with_daemon(socket, || open(socket, path, body, timeout))?;
-    report_interrupts();
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -44,16 +79,16 @@ pub fn stream_lines(
     }
 }
 
-fn open(
-    socket: &Path,
-    path: &str,
-    body: &Value,
+/// Sends a request and reads the head of the response; returns its body.
+pub(crate) fn open(
+    mut stream: UnixStream,
+    (method, path): (&str, &str),
+    body: Option<&Value>,
     timeout: Option<Duration>,
 ) -> Result<BufReader<Chunks<impl Read + use<>>>, RequestError> {
     let failed = |error: std::io::Error| RequestError::Failed(broken(&error));
-    let mut stream = connect(socket)?;
     stream.set_read_timeout(timeout).map_err(failed)?;
-    stream.write_all(&request_bytes("POST", path, Some(body))).map_err(failed)?;
+    stream.write_all(&request_bytes(method, path, body)).map_err(failed)?;
     let mut reader = BufReader::new(stream);
     let mut head = Vec::new();
     while HttpHead::parse(&head).is_none() {
@@ -79,7 +114,7 @@ fn broken(error: &std::io::Error) -> Failure {
 }
 
 /// The bytes of a body in chunks (RFC 9112, section 7.1).
-struct Chunks<R> {
+pub(crate) struct Chunks<R> {
     reader: BufReader<R>,
     left: usize,
     has_ended: bool,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::capability::{Capabilities, Capability};
 use crate::limits::GRANT_ENTRIES;
 use crate::page_url::PageUrl;
+use crate::session_agents::AgentScope;
 use crate::site::Site;
 
 /// The id of a grant or denial, such as `g3`. Ids are never reused.
@@ -68,12 +69,27 @@ pub struct GrantEntry {
     pub given_at: u64,
     /// Who or what gave it.
     pub given_by: String,
+    /// The agent that it holds for, by its name; without one it holds for every agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
+/// Whom a grant must hold for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Holder<'a> {
+    pub(crate) now: u64,
+    pub(crate) session: Option<&'a str>,
+    pub(crate) agent: AgentScope<'a>,
 }
 
 impl GrantEntry {
-    /// Whether it holds at a time in a session.
+    /// Whether it holds at a time, in a session, for an agent.
     #[must_use]
-    pub fn holds(&self, now: u64, session: Option<&str>) -> bool {
+    pub(crate) fn holds(&self, holder: &Holder<'_>) -> bool {
+        let Holder { now, session, agent } = *holder;
+        if self.agent.as_deref().is_some_and(|name| !agent.includes(session, name)) {
+            return false;
+        }
         match &self.kind {
             EntryKind::Deny | EntryKind::Grant { term: GrantTerm::Always, .. } => true,
             EntryKind::Grant { term: GrantTerm::Until(end), .. } => now < *end,
@@ -129,7 +145,13 @@ impl GrantList {
         &self.entries
     }
 
-    /// Adds a grant or denial. It replaces one of the same kind for the same site.
+    /// Whether a grant holds for one agent only.
+    #[must_use]
+    pub fn names_agents(&self) -> bool {
+        self.entries.iter().any(|entry| entry.agent.is_some())
+    }
+
+    /// Adds a grant or denial for every agent. It replaces one of the same kind for the same site.
     ///
     /// # Errors
     /// When the list is full.
@@ -140,14 +162,57 @@ impl GrantList {
         given_at: u64,
         given_by: &str,
     ) -> Result<GrantEntry, GrantListError> {
-        self.entries.retain(|entry| entry.site != site || !is_same_kind(&entry.kind, &kind));
+        self.add_for(None, site, kind, given_at, given_by)
+    }
+
+    /// Adds capabilities to the grant with the same site, term and agent, or makes that grant.
+    ///
+    /// # Errors
+    /// When the list is full.
+    pub fn extend(
+        &mut self,
+        agent: Option<&str>,
+        site: Site,
+        (capabilities, term): (Capabilities, GrantTerm),
+        given_at: u64,
+        given_by: &str,
+    ) -> Result<GrantEntry, GrantListError> {
+        let same = self.entries.iter().find_map(|entry| match &entry.kind {
+            EntryKind::Grant { capabilities, term: held }
+                if entry.site == site && *held == term && entry.agent.as_deref() == agent =>
+            {
+                Some(*capabilities)
+            }
+            _ => None,
+        });
+        let capabilities = same.unwrap_or(Capabilities::NONE).and(capabilities);
+        self.add_for(agent, site, EntryKind::Grant { capabilities, term }, given_at, given_by)
+    }
+
+    /// Adds a grant for one agent, or for all. It replaces one of the same kind for the same site and agent.
+    ///
+    /// # Errors
+    /// When the list is full.
+    pub fn add_for(
+        &mut self,
+        agent: Option<&str>,
+        site: Site,
+        kind: EntryKind,
+        given_at: u64,
+        given_by: &str,
+    ) -> Result<GrantEntry, GrantListError> {
+        let is_replaced = |entry: &GrantEntry| {
+            entry.site == site && entry.agent.as_deref() == agent && is_same_kind(&entry.kind, &kind)
+        };
+        self.entries.retain(|entry| !is_replaced(entry));
         if self.entries.len() >= GRANT_ENTRIES {
             return Err(GrantListError::Full);
         }
         self.next += 1;
         let letter = if kind == EntryKind::Deny { 'd' } else { 'g' };
         let id = GrantId(format!("{letter}{}", self.next));
-        let entry = GrantEntry { id, site, kind, given_at, given_by: given_by.to_owned() };
+        let (given_by, agent) = (given_by.to_owned(), agent.map(str::to_owned));
+        let entry = GrantEntry { id, site, kind, given_at, given_by, agent };
         self.entries.push(entry.clone());
         Ok(entry)
     }
@@ -184,14 +249,11 @@ impl GrantList {
         &self,
         url: &PageUrl,
         capability: Capability,
-        now: u64,
-        session: Option<&str>,
+        holder: &Holder<'_>,
     ) -> Option<&GrantEntry> {
         self.entries.iter().find(|entry| match &entry.kind {
             EntryKind::Grant { capabilities, .. } => {
-                capabilities.with_reading().has(capability)
-                    && entry.holds(now, session)
-                    && entry.site.grants(url)
+                capabilities.with_reading().has(capability) && entry.holds(holder) && entry.site.grants(url)
             }
             EntryKind::Deny => false,
         })

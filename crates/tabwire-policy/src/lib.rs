@@ -11,6 +11,7 @@ mod needs;
 mod page_url;
 mod policy;
 mod policy_file;
+mod session_agents;
 mod site;
 mod special_host;
 
@@ -24,6 +25,7 @@ pub use needs::{Need, Needs, ResultCheck, Scope};
 pub use page_url::{PageUrl, UrlError, WebUrl};
 pub use policy::{AccessRequest, Approval, Policy};
 pub use policy_file::{PolicyFile, PolicyFileError, Rule, Unlisted};
+pub use session_agents::SessionAgents;
 pub use site::{Site, SiteError};
 pub use special_host::SpecialHost;
 pub use tabwire_api::api::PolicyProfile as Profile;

@@ -42,11 +42,13 @@ pub struct Needs {
     result: ResultCheck,
     shows_every_frame: bool,
     shows_past: bool,
+    /// Characters that the action sends to the URLs that it names, besides the URLs themselves.
+    exchanged: Option<usize>,
 }
 
 impl Needs {
     const fn with_result(result: ResultCheck) -> Self {
-        Self { list: Vec::new(), result, shows_every_frame: false, shows_past: false }
+        Self { list: Vec::new(), result, shows_every_frame: false, shows_past: false, exchanged: None }
     }
 
     /// Nothing: the action neither reads nor changes a page.
@@ -123,6 +125,19 @@ impl Needs {
     pub const fn showing_past(mut self) -> Self {
         self.shows_past = true;
         self
+    }
+
+    /// The action sends this many characters to the URLs that it names, and returns what they respond.
+    #[must_use]
+    pub const fn exchanging(mut self, characters: usize) -> Self {
+        self.exchanged = Some(characters);
+        self
+    }
+
+    /// Characters that the action sends to the URLs that it names; none when it does not return their responses.
+    #[must_use]
+    pub const fn exchanged(&self) -> Option<usize> {
+        self.exchanged
     }
 
     /// Whether the result shows every frame of the page at once.

@@ -3,9 +3,10 @@
 use crate::Profile;
 use crate::capability::Capability;
 use crate::decision::{ApprovalWait, Decision, Source, remedy};
-use crate::grants::GrantList;
+use crate::grants::{GrantList, Holder};
 use crate::page_url::{PageUrl, UrlError};
 use crate::policy_file::{PolicyFile, Unlisted};
+use crate::session_agents::{AgentScope, SessionAgents};
 use crate::site::Site;
 use crate::special_host::SpecialHost;
 
@@ -33,6 +34,10 @@ pub struct Policy {
     pub grants: GrantList,
     /// Permissions for single actions that are running.
     pub approvals: Vec<Approval>,
+    /// The agents that use each session. A grant for one agent holds in its sessions.
+    pub agents: SessionAgents,
+    /// The port of Tabwire itself. Its pages can grant, so no session may open them.
+    pub own_port: Option<u16>,
     /// Why the current file is invalid, as a sentence. Until it is fixed, everything is denied.
     pub fault: Option<String>,
 }
@@ -58,11 +63,30 @@ impl Approval {
 }
 
 impl Policy {
-    /// Decides. Denials come first, then built-in refusals, then grants, then the profile.
+    /// Decides for a session: grants for one of its agents hold. Denials come first, then built-in refusals, then
+    /// grants, then the profile.
     #[must_use]
     pub fn decide(&self, request: &AccessRequest<'_>) -> Decision {
+        self.decide_in(request, AgentScope::OfSession(&self.agents))
+    }
+
+    /// Decides for one agent of a session: grants for its other agents do not hold.
+    #[must_use]
+    pub fn decide_for(&self, request: &AccessRequest<'_>, agent: &str) -> Decision {
+        self.decide_in(request, AgentScope::One(agent))
+    }
+
+    fn decide_in(&self, request: &AccessRequest<'_>, agent: AgentScope<'_>) -> Decision {
         if let Some(fault) = &self.fault {
             return Decision::Deny { by: Source::InvalidFile, why: fault.clone(), remedy: None };
+        }
+        if self.is_own_page(request.url) {
+            return refused(
+                request,
+                "it is Tabwire's own page, which no agent may open",
+                Source::BuiltIn,
+                None,
+            );
         }
         if let Some(refused) = self.find_denial(request) {
             return refused;
@@ -70,7 +94,7 @@ impl Policy {
         if request.profile == Profile::Open && !is_always_refused(request.url) {
             return Decision::Allow { by: Source::Profile(Profile::Open) };
         }
-        if let Some(by) = self.find_permission(request) {
+        if let Some(by) = self.find_permission(request, agent) {
             return Decision::Allow { by };
         }
         match request.url {
@@ -95,6 +119,14 @@ impl Policy {
         }
     }
 
+    /// Whether a URL is a page of Tabwire itself, the demo page aside.
+    #[must_use]
+    pub fn is_own_page(&self, url: &PageUrl) -> bool {
+        let PageUrl::Web(web) = url else { return false };
+        let is_this_machine = matches!(web.special(), Some(SpecialHost::Loopback | SpecialHost::Unspecified));
+        is_this_machine && self.own_port == Some(web.port) && web.path != "/demo"
+    }
+
     /// Whether there are no denials, so that open sessions need no guard.
     #[must_use]
     pub fn denies_nothing(&self) -> bool {
@@ -106,7 +138,8 @@ impl Policy {
     #[must_use]
     pub fn readable_sites(&self, now: u64, session: Option<&str>) -> Vec<(Site, bool)> {
         use crate::grants::EntryKind;
-        let holds = |entry: &&crate::grants::GrantEntry| entry.holds(now, session);
+        let holder = Holder { now, session, agent: AgentScope::OfSession(&self.agents) };
+        let holds = |entry: &&crate::grants::GrantEntry| entry.holds(&holder);
         let entries = || self.grants.entries().iter().filter(holds);
         let denied = entries().filter(|entry| entry.kind == EntryKind::Deny).map(|entry| &entry.site);
         let rules = self.file.rules.iter();
@@ -128,10 +161,11 @@ impl Policy {
     #[must_use]
     pub fn grants_anywhere(&self, capability: Capability, now: u64, session: Option<&str>) -> bool {
         let in_file = self.file.rules.iter().any(|rule| rule.allow.has(capability));
+        let holder = Holder { now, session, agent: AgentScope::OfSession(&self.agents) };
         in_file
             || self.grants.entries().iter().any(|entry| match &entry.kind {
                 crate::grants::EntryKind::Grant { capabilities, .. } => {
-                    capabilities.has(capability) && entry.holds(now, session)
+                    capabilities.has(capability) && entry.holds(&holder)
                 }
                 crate::grants::EntryKind::Deny => false,
             })
@@ -150,10 +184,10 @@ impl Policy {
         Some(denied(request, "policy.toml denies it", Source::Rule(rule.line), None))
     }
 
-    fn find_permission(&self, request: &AccessRequest<'_>) -> Option<Source> {
+    fn find_permission(&self, request: &AccessRequest<'_>, agent: AgentScope<'_>) -> Option<Source> {
         let AccessRequest { url, capability, session, now, .. } = *request;
         let asked = self.file.rules.iter().any(|rule| rule.ask.has(capability) && rule.site.asks(url));
-        let grant = self.grants.find_grant(url, capability, now, session);
+        let grant = self.grants.find_grant(url, capability, &Holder { now, session, agent });
         if let Some(grant) = grant {
             return Some(Source::Grant(grant.id.clone()));
         }

@@ -46,7 +46,7 @@ impl SealKey {
     /// Generates a random key.
     ///
     /// # Errors
-    /// When the system has no randomness.
+    /// When the system has no random bytes.
     pub fn draw() -> Result<Self, Failure> {
         let mut key = [0_u8; KEY_BYTES];
         fill_random(&mut key)?;
@@ -123,7 +123,7 @@ pub fn is_sealed(content: &[u8]) -> bool {
 /// Encrypts a state. The key derivation is slow on purpose: run it on a blocking thread.
 ///
 /// # Errors
-/// When the system has no randomness, or the content is too long.
+/// When the system has no random bytes, or the content is too long.
 pub fn seal_state(content: &[u8], passphrase: &Passphrase) -> Result<Vec<u8>, Failure> {
     seal_as(STATE, content, &SealKey::Passphrase(passphrase.clone()))
 }
@@ -139,7 +139,7 @@ pub fn open_state(content: &[u8], passphrase: &Passphrase) -> Result<Vec<u8>, Fa
 /// Encrypts content as a file of a format. With a passphrase it is slow on purpose.
 ///
 /// # Errors
-/// When the system has no randomness, or the content is too long.
+/// When the system has no random bytes, or the content is too long.
 pub fn seal_as(format: &str, content: &[u8], key: &SealKey) -> Result<Vec<u8>, Failure> {
     let (mut salt, mut nonce) = ([0_u8; SALT_BYTES], [0_u8; NONCE_BYTES]);
     fill_random(&mut salt)?;
@@ -193,7 +193,7 @@ pub fn open_as(format: &str, content: &[u8], key: &SealKey) -> Result<Vec<u8>, F
 }
 
 fn fill_random(bytes: &mut [u8]) -> Result<(), Failure> {
-    getrandom::fill(bytes).map_err(|error| internal(&format!("the system has no randomness: {error}")))
+    getrandom::fill(bytes).map_err(Failure::no_random_bytes)
 }
 
 impl SealKey {

@@ -6,6 +6,6 @@ mod reference;
 mod totp;
 
 pub use encryption::{Passphrase, SealKey, is_sealed, open_as, open_state, seal_as, seal_state};
-pub use masking::{MASK, mask_body, mask_header, mask_url};
+pub use masking::{MASK, mask_body, mask_endpoint, mask_header, mask_url};
 pub use reference::{SecretPart, SecretReference};
 pub use totp::totp_code;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Replaces a secret.
+/// Replaces a secret in every output. The page agent has the same text in `page/agent/name/value_state.js`.
 pub const MASK: &str = "•••";
 
 /// Parts of secret names, without separators.
@@ -94,6 +94,20 @@ pub fn mask_url(url: &str) -> String {
         rest = &rest[end..];
     }
     masked
+}
+
+/// An endpoint of a browser: scheme, host and port. User name, password, path and query can hold a secret.
+#[must_use]
+pub fn mask_endpoint(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").map_or(("", url), |(scheme, rest)| (scheme, rest));
+    let (authority, path) = rest.find(['/', '?', '#']).map_or((rest, ""), |at| rest.split_at(at));
+    let separator = if scheme.is_empty() { "" } else { "://" };
+    let (user, host) = match authority.rsplit_once('@') {
+        Some((_, host)) => (format!("{MASK}@"), host),
+        None => (String::new(), authority),
+    };
+    let path = if matches!(path, "" | "/") { String::new() } else { format!("/{MASK}") };
+    format!("{scheme}{separator}{user}{host}{path}")
 }
 
 fn mask_user(url: &str) -> String {

@@ -38,8 +38,10 @@ pub struct ChromeOpening {
     pub environment: BTreeMap<String, String>,
     /// Whether the client stays connected when the browser is gone, and receives a report of what it lost.
     pub outlives_browser: bool,
-    /// Whether the client sees the targets of other clients.
-    pub sees_everything: bool,
+    /// Names the shim. The connections of one shim are one client: they see each other's targets.
+    pub shim: Option<String>,
+    /// Whether a browser without a window keeps running when its last client leaves.
+    pub keep: bool,
     /// Set for a browser on Windows, requested from within WSL.
     pub windows: Option<WindowsBrowserRequest>,
 }

@@ -43,9 +43,12 @@ pub struct McpOpening {
     /// Groups and names of tools to add to the default ones. `-NAME` removes one.
     pub tools: Vec<String>,
     /// The form of tool results.
-    pub answers: ResultForm,
+    pub results: ResultForm,
     /// The transport to the client.
     pub transport: McpTransport,
     /// Whether the client was connected to an earlier daemon. It then receives a report of what it lost.
     pub resumed: bool,
+    /// The chat whose agent the client is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat: Option<String>,
 }

@@ -21,8 +21,8 @@ pub use chrome::{
 pub use execute::{ExecuteLine, ExecuteRequest, ExecuteResult};
 pub use mcp::{MCP_UPGRADE, McpOpening, McpTransport, ResultForm};
 pub use policy_profile::PolicyProfile;
-pub use session_options::{Difference, Isolation, SessionOptions};
-pub use session_status::SessionStatus;
+pub use session_options::{Difference, DisplayVariables, Isolation, SessionOptions};
+pub use session_status::{RemoteBrowser, SessionStatus, SessionTab};
 
 /// The header with the caller's version.
 pub const VERSION_HEADER: &str = "x-tabwire-version";
@@ -68,6 +68,12 @@ pub struct ActionRequest {
     /// Whether an action returns without waiting for its effects, for scripts. Never read from a request.
     #[serde(skip)]
     pub unsettled: bool,
+    /// The run of a script that makes the call, for the audit log. Never read from a request.
+    #[serde(skip)]
+    pub run: Option<String>,
+    /// The chat whose agent makes the call. Never read from a request.
+    #[serde(skip)]
+    pub chat: Option<String>,
     /// Whether the action leases its tab to the client.
     #[serde(skip_serializing_if = "is_false")]
     pub pin_tab: bool,
@@ -76,6 +82,9 @@ pub struct ActionRequest {
     /// The tab. Default: the session's current tab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tab: Option<TabId>,
+    /// The tab by its number, or by a part of its title or URL, instead of `tab`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tab_name: Option<String>,
     /// Whether the result of an action includes the changes of the snapshot.
     #[serde(skip_serializing_if = "is_false")]
     pub snapshot: bool,
@@ -178,6 +187,26 @@ pub struct CdpUrlRequest {
     pub restart: bool,
     /// Also show targets that belong to other clients.
     pub share_all: bool,
+    /// Also show the session's tabs, the current one first.
+    pub join: bool,
+    /// Opens or closes a port without a secret.
+    pub port: Option<CdpPortRequest>,
+}
+
+/// What to do with the session's port that needs no secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum CdpPortRequest {
+    /// Open it.
+    Open {
+        /// Its number; 0 means any free one.
+        number: u16,
+        /// Whether the user's configuration allows it in guarded sessions.
+        #[serde(default)]
+        allow_guarded: bool,
+    },
+    /// Close it.
+    Close,
 }
 
 impl CdpUrlRequest {
@@ -189,12 +218,15 @@ impl CdpUrlRequest {
 }
 
 /// A CDP endpoint URL. It is a secret: it gives full control of the session's browser.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CdpUrlResponse {
     /// For clients that accept a websocket URL.
     pub websocket: String,
     /// For clients that use HTTP discovery and keep the URL's path.
     pub http: String,
+    /// The open port, if the URLs have no secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_port: Option<u16>,
     /// Notices for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,

@@ -57,6 +57,18 @@ pub struct SessionOptions {
     /// Attach to this browser instead of launching one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp: Option<String>,
+    /// Rent a browser from the Selenium Grid at this URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grid: Option<String>,
+    /// The capabilities that the Grid is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<serde_json::Value>,
+    /// Rent a browser from this provider, by its recipe in the user's configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// How long to wait for a rented browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rent_wait_seconds: Option<u64>,
     /// Headers for a remote browser, `Name: value`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<String>,
@@ -87,9 +99,63 @@ pub struct SessionOptions {
     /// A file whose first line is the passphrase that encrypts the saved state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_passphrase_file: Option<PathBuf>,
+    /// Keep a picture of the page after every action, for the dashboard and exports.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trail: Option<bool>,
     /// The policy profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyProfile>,
+    /// Hide from pages that the browser is automated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hide_automation: Option<bool>,
+    /// The display of the process that requests the session, for a browser with a window. Only the command line sets
+    /// it, from its own environment.
+    #[serde(skip_serializing_if = "DisplayVariables::is_empty")]
+    pub display: DisplayVariables,
+}
+
+/// The variables that name a display.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DisplayVariables {
+    /// `DISPLAY`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display: Option<String>,
+    /// `WAYLAND_DISPLAY`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wayland_display: Option<String>,
+    /// `XAUTHORITY`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xauthority: Option<String>,
+}
+
+impl DisplayVariables {
+    /// Whether no display is named.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.display.is_none() && self.wayland_display.is_none()
+    }
+
+    /// Reads them with `find`, which returns the value of a variable.
+    #[must_use]
+    pub fn read(find: impl Fn(&str) -> Option<String>) -> Self {
+        let find = |name: &str| find(name).filter(|value| !value.is_empty());
+        Self {
+            display: find("DISPLAY"),
+            wayland_display: find("WAYLAND_DISPLAY"),
+            xauthority: find("XAUTHORITY"),
+        }
+    }
+
+    /// The names and values that are set.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = [
+            ("DISPLAY", &self.display),
+            ("WAYLAND_DISPLAY", &self.wayland_display),
+            ("XAUTHORITY", &self.xauthority),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)))
+    }
 }
 
 /// One option whose value in force differs from the requested one.
@@ -158,11 +224,23 @@ impl SessionOptions {
         self.cdp.as_deref().filter(|cdp| ![Self::AUTO, Self::LAUNCH].contains(cdp))
     }
 
+    /// Whether a Grid or a provider creates the browser.
+    #[must_use]
+    pub const fn is_rented(&self) -> bool {
+        self.grid.is_some() || self.provider.is_some()
+    }
+
+    /// Whether the browser is not launched here.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        self.address().is_some() || self.is_rented()
+    }
+
     /// Whether a session that runs with these options got its browser in the requested way.
     fn matches_attach(&self, running: &Self) -> bool {
         match self.cdp.as_deref() {
-            Some(Self::AUTO) => running.address().is_none() || running.extension().is_some(),
-            Some(Self::LAUNCH) => running.address().is_none(),
+            Some(Self::AUTO) => !running.is_remote() || running.extension().is_some(),
+            Some(Self::LAUNCH) => !running.is_remote(),
             // The request names no browser, so any extension matches.
             Some(Self::EXTENSION) => running.extension().is_some(),
             Some(_) => self.cdp == running.cdp,
@@ -176,8 +254,15 @@ impl SessionOptions {
         let list = |own: Vec<String>, other: &Vec<String>| if own.is_empty() { other.clone() } else { own };
         // Attaching and launching exclude each other: launch options are not added to an attached session, nor the
         // reverse.
-        let attaches = self.address().is_some();
+        let attaches = self.is_remote();
         let launches = self.profile.is_some() || self.browser.is_some() || self.headed.is_some();
+        // One way to get a browser excludes the others.
+        let chooses = launches || self.cdp.is_some() || self.is_rented();
+        // Headers are credentials: those of one server are not sent to another one.
+        let same_server = self.cdp.as_ref().is_none_or(|own| others.cdp.as_ref() == Some(own))
+            && self.grid.as_ref().is_none_or(|own| others.grid.as_ref() == Some(own))
+            && self.provider.is_none();
+        let rent = |other: &Option<String>| other.clone().filter(|_| !chooses);
         let launch =
             |own: Option<String>, other: &Option<String>| own.or_else(|| other.clone().filter(|_| !attaches));
         Self {
@@ -185,8 +270,15 @@ impl SessionOptions {
             headed: self.headed.or(others.headed.filter(|_| !attaches)),
             profile: launch(self.profile, &others.profile),
             profile_extensions: self.profile_extensions.or(others.profile_extensions),
-            cdp: self.cdp.or_else(|| others.cdp.clone().filter(|_| !launches)),
-            headers: list(self.headers, &others.headers),
+            cdp: self.cdp.or_else(|| others.cdp.clone().filter(|_| !chooses)),
+            capabilities: self.capabilities.or_else(|| {
+                let same = self.grid.is_none() || self.grid == others.grid;
+                others.capabilities.clone().filter(|_| same && (!chooses || self.grid.is_some()))
+            }),
+            rent_wait_seconds: self.rent_wait_seconds.or(others.rent_wait_seconds),
+            grid: self.grid.or_else(|| rent(&others.grid)),
+            provider: self.provider.or_else(|| rent(&others.provider)),
+            headers: if same_server { list(self.headers, &others.headers) } else { self.headers },
             browser_arguments: list(self.browser_arguments, &others.browser_arguments),
             allow_dangerous_arguments: self.allow_dangerous_arguments.or(others.allow_dangerous_arguments),
             proxy: launch(self.proxy, &others.proxy),
@@ -198,8 +290,33 @@ impl SessionOptions {
             state_passphrase_file: self
                 .state_passphrase_file
                 .or_else(|| others.state_passphrase_file.clone()),
+            trail: self.trail.or(others.trail),
             policy: self.policy.or(others.policy),
+            hide_automation: self.hide_automation.or(others.hide_automation.filter(|_| !attaches)),
+            display: if self.display.is_empty() { others.display.clone() } else { self.display },
         }
+    }
+
+    /// The options of rented browsers that differ. URLs and capabilities can hold a credential, so they are masked.
+    fn rent_differences(&self, running: &Self) -> Vec<Difference> {
+        let none = || "none".to_owned();
+        let grid = self.grid.as_ref().filter(|_| self.grid != running.grid).map(|url| Difference {
+            option: "--grid",
+            running: running.grid.as_deref().map_or_else(none, mask_url),
+            asked: format!("{} (another one)", mask_url(url)),
+        });
+        let capabilities = self.capabilities.as_ref().filter(|_| self.capabilities != running.capabilities);
+        let capabilities = capabilities.map(|_| Difference {
+            option: "--capabilities",
+            running: "as before".to_owned(),
+            asked: "others".to_owned(),
+        });
+        let provider = self.provider.clone().map(|asked| Difference {
+            option: "--provider",
+            running: running.provider.clone().unwrap_or_else(none),
+            asked,
+        });
+        [grid, capabilities, provider].into_iter().flatten().collect()
     }
 
     /// The options that differ in a running session.
@@ -233,6 +350,9 @@ impl SessionOptions {
         );
         let way = self.cdp.clone().filter(|_| !self.matches_attach(running));
         note("--cdp", text(&running.cdp), way);
+        for Difference { option, running, asked } in self.rent_differences(running) {
+            note(option, running, Some(asked));
+        }
         note("--cdp-header", secret(&running.headers), given(&self.headers).map(|_| secret(&self.headers)));
         note("--browser-arg", list(&running.browser_arguments), given(&self.browser_arguments));
         note(
@@ -249,11 +369,25 @@ impl SessionOptions {
         note("--save-state", word(running.save_state), self.save_state.map(|flag| word(Some(flag))));
         let passphrase = path(&running.state_passphrase_file).unwrap_or_else(|| "none".to_owned());
         note("--state-passphrase-file", passphrase, path(&self.state_passphrase_file));
+        note("--trail", word(running.trail), self.trail.map(|flag| word(Some(flag))));
+        note(
+            "--hide-automation",
+            word(running.hide_automation),
+            self.hide_automation.map(|flag| word(Some(flag))),
+        );
         // A stricter policy than the session's applies to the request itself and needs no other browser.
         let widens = self.policy.filter(|asked| asked.stricter(running.policy()) != *asked);
         note("--policy", running.policy().as_str().to_owned(), widens.map(|one| one.as_str().to_owned()));
         found
     }
+}
+
+/// Scheme, host and port of a URL.
+fn mask_url(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}")
 }
 
 #[cfg(test)]
@@ -336,6 +470,33 @@ mod tests {
         let asked = SessionOptions { headers: vec!["A: canary".to_owned()], ..SessionOptions::default() };
         let reported = format!("{:?}", asked.differences(&SessionOptions::default()));
         assert!(reported.contains("--cdp-header") && !reported.contains("canary"), "{reported}");
+    }
+
+    #[test]
+    fn ways_to_a_browser_exclude_each_other_and_headers_stay_with_theirs() {
+        let text = |text: &str| Some(text.to_owned());
+        let configured = SessionOptions {
+            grid: text("http://a:4444"),
+            capabilities: Some(serde_json::json!({"browserName": "chrome"})),
+            headers: vec!["Authorization: canary".to_owned()],
+            ..SessionOptions::default()
+        };
+        assert_eq!(SessionOptions::default().or(&configured), configured);
+        let same = SessionOptions { grid: configured.grid.clone(), ..SessionOptions::default() };
+        assert_eq!(same.or(&configured), configured);
+        for chosen in [
+            SessionOptions { grid: text("http://b:4444"), ..SessionOptions::default() },
+            SessionOptions { provider: text("fleet"), ..SessionOptions::default() },
+            SessionOptions { cdp: text("9222"), ..SessionOptions::default() },
+        ] {
+            assert_eq!(chosen.clone().or(&configured), chosen);
+            let differences = format!("{:?}", chosen.differences(&configured));
+            assert!(differences.len() > 2 && !differences.contains("canary"), "{differences}");
+        }
+        let launched = SessionOptions { profile: text("work"), ..SessionOptions::default() }.or(&configured);
+        assert!(!launched.is_remote() && launched.capabilities.is_none(), "{launched:?}");
+        let masked = SessionOptions { grid: text("http://me:canary@c:1/x"), ..SessionOptions::default() };
+        assert!(!format!("{:?}", masked.differences(&configured)).contains("canary"));
     }
 
     #[test]

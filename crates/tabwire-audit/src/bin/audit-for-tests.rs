@@ -47,6 +47,7 @@ fn entry() -> Entry {
         outcome: Outcome::Done,
         parameters: Summary::of(&params, &[("path", LogVisibility::Path)]),
         changes: Summary::default(),
+        run: None,
     }
 }
 

@@ -11,13 +11,21 @@ use crate::entry::{Entry, Outcome};
 use crate::limits::NAME_BYTES;
 
 /// How many values [`crate::database::schema::INSERT`] takes.
-const COUNT: usize = 19;
+const COUNT: usize = 20;
+
+/// Places of values in the row.
+const TIME: usize = 0;
+const DURATION: usize = 1;
+const EFFECT: usize = 9;
+const RESULT: usize = 15;
+const CHANGES: usize = 17;
+const RUN: usize = 19;
 
 /// The values of one row.
 #[derive(Debug)]
 pub(crate) struct Columns<'entry>([Cell<'entry>; COUNT]);
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 enum Cell<'entry> {
     Null,
     Number(i64),
@@ -61,7 +69,35 @@ impl<'entry> Columns<'entry> {
             text(entry.parameters.to_text()),
             text(entry.changes.to_text()),
             message.map_or(Cell::Null, word),
+            entry.run.as_deref().map_or(Cell::Null, word),
         ])
+    }
+
+    /// What makes two reads of one run of a script equal: everything but the time, the duration and the result. None for
+    /// rows that are never folded.
+    pub(crate) fn repeat_key(&self) -> Option<String> {
+        let (is_read, is_ok) = (self.0[EFFECT] == word("read"), self.0[RESULT] == word("ok"));
+        let is_call = self.0[RUN] != Cell::Null;
+        (is_read && is_ok && is_call).then(|| {
+            let cells = self.0.iter().enumerate().filter(|(at, _)| ![TIME, DURATION, CHANGES].contains(at));
+            format!("{:?}", cells.map(|(_, cell)| cell).collect::<Vec<_>>())
+        })
+    }
+
+    /// The run of a script that the row belongs to.
+    pub(crate) fn run(&self) -> Option<&str> {
+        match &self.0[RUN] {
+            Cell::Text(run) => Some(run),
+            _ => None,
+        }
+    }
+
+    /// The duration in microseconds.
+    pub(crate) const fn duration(&self) -> i64 {
+        match self.0[DURATION] {
+            Cell::Number(duration) => duration,
+            _ => 0,
+        }
     }
 
     pub(crate) fn cells(&self) -> impl Iterator<Item = &dyn ToSql> {

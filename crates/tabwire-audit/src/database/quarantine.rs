@@ -14,7 +14,7 @@ const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
 /// An audit log that was quarantined, so that a new one could be created.
 #[derive(Clone, Debug)]
-pub struct Quarantined {
+pub struct Quarantine {
     /// Where it is now.
     pub path: PathBuf,
     /// Why.
@@ -45,13 +45,13 @@ pub fn quarantine(file: &Path, directory: &Path, name: &str) -> io::Result<PathB
 }
 
 /// Quarantines an audit log beside itself.
-pub(crate) fn quarantine_log(path: &Path, reason: AuditError) -> Result<Quarantined, AuditError> {
+pub(crate) fn quarantine_log(path: &Path, reason: AuditError) -> Result<Quarantine, AuditError> {
     let state = if matches!(reason, AuditError::Newer { .. }) { "newer" } else { "damaged" };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let directory = path.parent().unwrap_or(Path::new(""));
     let moved = quarantine(path, directory, &format!("{stem}-{state}"));
     let path = moved.map_err(|error| AuditError::system(path, error))?;
-    Ok(Quarantined { path, reason })
+    Ok(Quarantine { path, reason })
 }
 
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

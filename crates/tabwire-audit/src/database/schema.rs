@@ -41,17 +41,26 @@ pub(crate) const STEPS: &[&str] = &[
     DROP TABLE pad;
     ALTER TABLE entries RENAME COLUMN door TO transport;
 ",
+    "
+    ALTER TABLE entries ADD COLUMN run TEXT;
+    ALTER TABLE entries ADD COLUMN times INTEGER NOT NULL DEFAULT 1;
+",
 ];
 
 /// The columns of a row, in the order of [`crate::Row::read`].
 pub(crate) const COLUMNS: &str = "number, strftime('%Y-%m-%dT%H:%M:%fZ', time_ms / 1000.0, 'unixepoch'), \
     duration_us, project, session, client_name, client_pid, client_program, transport, action, effect, tab, origin, \
-    decision, decided_by, reason, result, params, changes, message";
+    decision, decided_by, reason, result, params, changes, message, run, times, time_ms";
 
 /// Inserts a row.
 pub(crate) const INSERT: &str = "INSERT INTO entries (time_ms, duration_us, project, session, client_name, \
     client_pid, client_program, transport, action, effect, tab, origin, decision, decided_by, reason, result, params, \
-    changes, message) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+    changes, message, run) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, \
+    ?20)";
+
+/// Counts one more equal request in the row of the first.
+pub(crate) const REPEAT: &str =
+    "UPDATE entries SET times = times + 1, duration_us = duration_us + ?1 WHERE number = ?2";
 
 /// The latest schema.
 pub(crate) fn latest(steps: &[&str]) -> i64 {

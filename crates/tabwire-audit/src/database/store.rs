@@ -1,14 +1,15 @@
 //! The database of the audit log. Calls block on the disk.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params_from_iter};
 
 use crate::database::columns::Columns;
-use crate::database::quarantine::{Quarantined, quarantine_log, with_suffix};
+use crate::database::quarantine::{Quarantine, quarantine_log, with_suffix};
 use crate::database::safe_file;
-use crate::database::schema::{INSERT, STEPS, migrate};
+use crate::database::schema::{INSERT, REPEAT, STEPS, migrate};
 use crate::error::AuditError;
 use crate::limits::{AUDIT_BYTES, AUDIT_ROWS};
 
@@ -17,6 +18,9 @@ const WAL_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Rows between two checks of the database's size.
 const ROWS_BETWEEN_CHECKS: u64 = 64;
+
+/// Runs of scripts whose last row is remembered. A forgotten one gets a new row.
+const RUNS: usize = 64;
 
 /// The share of the rows that is deleted when the log is full, as one in so many.
 const DELETED_SHARE: u64 = 20;
@@ -62,13 +66,15 @@ pub(crate) struct Store {
     bounds: Bounds,
     /// Rows added since the last check of the size.
     unchecked_rows: u64,
+    /// The last row of each run of a script, if it can be repeated: its number and what makes another one equal.
+    last_reads: HashMap<String, (i64, String)>,
     /// The disk was full. The write-ahead log takes most of the room, so it is truncated as soon as possible.
     is_disk_full: bool,
 }
 
 impl Store {
     /// Opens the database. An unusable one is quarantined and a new one created.
-    pub(crate) fn open(path: &Path, bounds: Bounds) -> Result<(Self, Option<Quarantined>), AuditError> {
+    pub(crate) fn open(path: &Path, bounds: Bounds) -> Result<(Self, Option<Quarantine>), AuditError> {
         rename_old_file(path)?;
         match Self::try_open(path, bounds) {
             Ok(store) => Ok((store, None)),
@@ -98,7 +104,8 @@ impl Store {
         connection.pragma_update(None, "trusted_schema", false)?;
         migrate(&mut connection, STEPS)?;
         let (path, unchecked_rows) = (path.to_owned(), ROWS_BETWEEN_CHECKS);
-        let store = Self { connection, path, bounds, unchecked_rows, is_disk_full: false };
+        let last_reads = HashMap::new();
+        let store = Self { connection, path, bounds, unchecked_rows, last_reads, is_disk_full: false };
         store.check_last()?;
         Ok(store)
     }
@@ -113,7 +120,7 @@ impl Store {
     }
 
     /// Closes and quarantines the database, and creates a new one.
-    pub(crate) fn replace(self, reason: AuditError) -> Result<(Self, Quarantined), AuditError> {
+    pub(crate) fn replace(self, reason: AuditError) -> Result<(Self, Quarantine), AuditError> {
         let Self { connection, path, bounds, .. } = self;
         drop(connection);
         let quarantined = quarantine_log(&path, reason)?;
@@ -129,13 +136,33 @@ impl Store {
 
     fn try_append(&mut self, rows: &[Columns<'_>]) -> Result<(), AuditError> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Taken over with the commit.
+        let mut last_reads = self.last_reads.clone();
         {
             let mut insert = transaction.prepare_cached(INSERT)?;
+            let mut repeat = transaction.prepare_cached(REPEAT)?;
             for row in rows {
+                let (run, key) = (row.run().unwrap_or_default(), row.repeat_key());
+                let last = last_reads.get(run).filter(|(_, last)| key.as_ref() == Some(last));
+                if let Some((number, _)) = last
+                    && repeat.execute((row.duration(), number))? == 1
+                {
+                    continue;
+                }
                 insert.execute(params_from_iter(row.cells()))?;
+                match key {
+                    Some(key) => {
+                        if last_reads.len() >= RUNS {
+                            last_reads.clear();
+                        }
+                        last_reads.insert(run.to_owned(), (transaction.last_insert_rowid(), key));
+                    }
+                    None => drop(last_reads.remove(run)),
+                }
             }
         }
         transaction.commit()?;
+        self.last_reads = last_reads;
         self.unchecked_rows += u64::try_from(rows.len()).unwrap_or(u64::MAX);
         Ok(())
     }

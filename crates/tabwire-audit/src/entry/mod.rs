@@ -43,6 +43,8 @@ pub struct Entry {
     pub parameters: Summary,
     /// The result, without secrets.
     pub changes: Summary,
+    /// The run of a script that it is, or that it is a call of.
+    pub run: Option<String>,
 }
 
 /// A client.

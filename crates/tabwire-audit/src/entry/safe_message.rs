@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::entry::origin::safe_address;
 use crate::entry::visibility::{CUT, cut};
-use crate::limits::MESSAGE_BYTES;
+
+/// Longest error message in a row, in bytes.
+const MESSAGE_BYTES: usize = 400;
 
 /// A message without secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,9 @@ use serde_json::{Map, Value};
 use tabwire_api::LogVisibility;
 
 use crate::entry::visibility::{CUT, visible_part};
-use crate::limits::SUMMARY_BYTES;
+
+/// Longest summary of parameters or of a result in a row, in bytes.
+const SUMMARY_BYTES: usize = 1_024;
 
 /// The logged members of an object. Members that the table does not name are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,6 +49,12 @@ impl Summary {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// A member that is text.
+    #[must_use]
+    pub fn find_text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
     }
 
     pub(crate) fn to_text(&self) -> Option<String> {

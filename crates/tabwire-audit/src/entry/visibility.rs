@@ -4,7 +4,10 @@ use serde_json::Value;
 use tabwire_api::LogVisibility;
 
 use crate::entry::origin::{Origin, safe_address};
-use crate::limits::{LIST_ITEMS, VALUE_BYTES};
+use crate::limits::VALUE_BYTES;
+
+/// Items of a list in a summary. A longer list shows its length.
+const LIST_ITEMS: usize = 8;
 
 /// Stands for what the log does not show.
 pub(crate) const CUT: &str = "…";

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::read::row::Row;
 
-const HEADING: [&str; 20] = [
+const HEADING: [&str; 22] = [
     "number",
     "time",
     "duration_ms",
@@ -25,6 +25,8 @@ const HEADING: [&str; 20] = [
     "params",
     "changes",
     "message",
+    "run",
+    "times",
 ];
 
 /// The line of column names.
@@ -59,6 +61,8 @@ pub fn csv_line(row: &Row) -> String {
         json(&row.params),
         json(&row.changes),
         text(&row.message),
+        text(&row.run),
+        row.times.to_string(),
     ];
     cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",")
 }

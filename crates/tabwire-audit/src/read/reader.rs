@@ -12,26 +12,41 @@ use crate::database::safe_file;
 use crate::database::schema::{COLUMNS, check};
 use crate::database::store::LOCK_DEADLINE;
 use crate::error::AuditError;
-use crate::read::row::{Row, RowNumber};
+use crate::read::row::{Row, RowNumber, RowSession};
 
 /// Rows that one call of [`Reader::next`] returns at most.
 const PAGE_ROWS: u32 = 500;
+
+/// Names of one kind that [`Reader::names`] returns at most.
+const NAMES: u32 = 200;
 
 /// Which rows to return. A condition that is left out matches all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Of this session.
     pub session: Option<SessionName>,
+    /// Of a session in this project; empty for sessions without one.
+    pub project: Option<String>,
     /// Of this client: its name, program or process id.
     pub client: Option<String>,
     /// Of this action.
     pub action: Option<String>,
+    /// Of this run of a script: its row and those of its calls.
+    pub run: Option<String>,
     /// Received at this time or later, in milliseconds since 1970.
     pub since_ms: Option<i64>,
     /// Only failed requests.
     pub failed: bool,
     /// Only rows after this one.
     pub after: Option<RowNumber>,
+    /// Only rows before this one.
+    pub before: Option<RowNumber>,
+    /// Of this effect class.
+    pub effect: Option<String>,
+    /// With this text in their origin or action.
+    pub text: Option<String>,
+    /// With the path of a file in their result.
+    pub has_file: bool,
 }
 
 impl Filter {
@@ -43,6 +58,10 @@ impl Filter {
             conditions.push("session = ?");
             values.push(Value::from(session.as_str().to_owned()));
         }
+        if let Some(project) = &self.project {
+            conditions.push("ifnull(project, '') = ?");
+            values.push(Value::from(project.clone()));
+        }
         if let Some(client) = &self.client {
             conditions.push("? IN (client_name, client_program, CAST(client_pid AS TEXT))");
             values.push(Value::from(client.clone()));
@@ -50,6 +69,10 @@ impl Filter {
         if let Some(action) = &self.action {
             conditions.push("action = ?");
             values.push(Value::from(action.replace('-', "_")));
+        }
+        if let Some(run) = &self.run {
+            conditions.push("run = ?");
+            values.push(Value::from(run.clone()));
         }
         if let Some(since) = self.since_ms {
             conditions.push("time_ms >= ?");
@@ -61,6 +84,22 @@ impl Filter {
         if let Some(RowNumber(after)) = self.after {
             conditions.push("number > ?");
             values.push(Value::from(after));
+        }
+        if let Some(RowNumber(before)) = self.before {
+            conditions.push("number < ?");
+            values.push(Value::from(before));
+        }
+        if let Some(effect) = &self.effect {
+            conditions.push("effect = ?");
+            values.push(Value::from(effect.clone()));
+        }
+        if let Some(text) = &self.text {
+            // Not LIKE, whose wildcards a text can contain.
+            conditions.push("instr(lower(ifnull(origin, '') || ' ' || action), lower(?)) > 0");
+            values.push(Value::from(text.clone()));
+        }
+        if self.has_file {
+            conditions.push("instr(changes, '\"path\":') > 0");
         }
         (conditions.join(" AND "), values)
     }
@@ -131,6 +170,33 @@ impl Reader {
         let ends: (Option<i64>, Option<i64>) =
             self.connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(ends.0.zip(ends.1).map(|(first, last)| (RowNumber(first), RowNumber(last))))
+    }
+
+    /// The names of sessions, clients and effect classes in the log, up to [`NAMES`] of each.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn names(&self) -> Result<[Vec<String>; 3], AuditError> {
+        let distinct = |value: &str| -> Result<Vec<String>, AuditError> {
+            let sql =
+                format!("SELECT DISTINCT {value} FROM entries WHERE {value} IS NOT NULL ORDER BY 1 LIMIT ?1");
+            let mut statement = self.connection.prepare(&sql)?;
+            let rows = statement.query_map([NAMES], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        };
+        Ok([distinct("session")?, distinct("ifnull(client_name, client_program)")?, distinct("effect")?])
+    }
+
+    /// The sessions in the log with their projects, up to [`NAMES`].
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn sessions(&self) -> Result<Vec<RowSession>, AuditError> {
+        let sql = "SELECT DISTINCT project, session FROM entries ORDER BY 2, 1 LIMIT ?1";
+        let mut statement = self.connection.prepare(sql)?;
+        let rows =
+            statement.query_map([NAMES], |row| Ok(RowSession { project: row.get(0)?, name: row.get(1)? }))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Whether another connection has written since the last call.

@@ -1,10 +1,11 @@
 //! One row of the audit log, as the reader returns it.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A row's number. Numbers increase and are never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct RowNumber(pub i64);
 
@@ -15,7 +16,7 @@ impl std::fmt::Display for RowNumber {
 }
 
 /// One row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// Its number.
     pub number: RowNumber,
@@ -32,52 +33,70 @@ pub struct Row {
     /// The effect class of the action.
     pub effect: String,
     /// The tab it was for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<String>,
     /// The origin of the tab's page.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// `allow`, `deny` or `ask`.
     pub decision: String,
     /// The rule or profile that decided.
     pub decided_by: String,
     /// Why.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// `ok`, or the error's code.
     pub result: String,
     /// The parameters, without secrets.
-    #[serde(skip_serializing_if = "Value::is_null")]
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub params: Value,
     /// The result, without secrets.
-    #[serde(skip_serializing_if = "Value::is_null")]
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub changes: Value,
     /// The error message, without secrets.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The run of a script that it is, or that it is a call of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// How many equal calls of a script the row stands for.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub times: i64,
+    /// When the request was received, in milliseconds since 1970. Zero in a row that was not read from the file.
+    #[serde(skip)]
+    pub time_ms: i64,
+}
+
+const fn one() -> i64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_one(times: &i64) -> bool {
+    *times == 1
 }
 
 /// A row's session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowSession {
     /// Its project.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Its name.
     pub name: String,
 }
 
 /// The client of a row.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowClient {
     /// The name it gives itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Its process id.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<i32>,
     /// The program of that process.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// `socket` or `port`.
     pub transport: String,
@@ -131,6 +150,9 @@ impl Row {
             params: json(row.get(17)?),
             changes: json(row.get(18)?),
             message: row.get(19)?,
+            run: row.get(20)?,
+            times: row.get(21)?,
+            time_ms: row.get(22)?,
         })
     }
 }

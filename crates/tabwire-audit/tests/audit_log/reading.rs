@@ -13,6 +13,47 @@ fn numbers(test: &TestLog, filter: &Filter) -> Vec<i64> {
 }
 
 #[test]
+fn equal_reads_of_one_run_are_one_row_with_a_count() {
+    let test = TestLog::new();
+    let read = || Entry { action: "query", effect: "read", run: Some("7f".to_owned()), ..click() };
+    let other = || Entry { run: Some("80".to_owned()), ..read() };
+    let failed = Outcome::Failed { code: ErrorCode::Timeout, message: SafeMessage::own("Too late.") };
+    test.write([
+        read(),
+        read(),
+        // Rows of other runs are between, as with two clients.
+        other(),
+        read(),
+        other(),
+        // Acting, failing and calls outside of runs always have rows of their own.
+        Entry { action: "click", effect: "act", ..read() },
+        Entry { action: "click", effect: "act", ..read() },
+        read(),
+        Entry { outcome: failed, ..read() },
+        Entry { run: None, ..read() },
+        Entry { run: None, ..read() },
+    ]);
+    let rows = test.rows(&Filter::default());
+    let seen: Vec<_> = rows.iter().map(|row| (row.action.as_str(), row.run.as_deref(), row.times)).collect();
+    assert_eq!(
+        seen,
+        [
+            ("query", Some("7f"), 3),
+            ("query", Some("80"), 2),
+            ("click", Some("7f"), 1),
+            ("click", Some("7f"), 1),
+            ("query", Some("7f"), 1),
+            ("query", Some("7f"), 1),
+            ("query", None, 1),
+            ("query", None, 1),
+        ]
+    );
+    assert!((rows[0].duration_ms - 3.0 * 12.345).abs() < 0.01, "{}", rows[0].duration_ms);
+    let of_run = test.rows(&Filter { run: Some("80".to_owned()), ..Filter::default() });
+    assert_eq!(of_run.len(), 1);
+}
+
+#[test]
 fn filters_choose_rows() {
     let test = TestLog::new();
     let later = SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000_000);

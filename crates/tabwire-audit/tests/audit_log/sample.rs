@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use tabwire_api::SessionName;
 use tabwire_audit::{
-    AuditLog, Bounds, ClientInfo, Entry, Filter, LogVisibility, Origin, Outcome, Quarantined, Reader, Row,
+    AuditLog, Bounds, ClientInfo, Entry, Filter, LogVisibility, Origin, Outcome, Quarantine, Reader, Row,
     Ruling, Summary, Transport,
 };
 use tempfile::TempDir;
@@ -20,7 +20,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) struct TestLog {
     pub(crate) home: TempDir,
     pub(crate) path: PathBuf,
-    pub(crate) quarantined: Arc<Mutex<Vec<Quarantined>>>,
+    pub(crate) quarantined: Arc<Mutex<Vec<Quarantine>>>,
 }
 
 impl TestLog {
@@ -104,6 +104,7 @@ pub(crate) fn click() -> Entry {
             &[("target", LogVisibility::Target), ("nth", LogVisibility::Keyword)],
         ),
         changes: Summary::of(&json!({"navigated": true}), &[("navigated", LogVisibility::Keyword)]),
+        run: None,
     }
 }
 

@@ -57,9 +57,11 @@ pub(super) const ROWS: &[Row] = &[
         "Extensions",
         EverySite,
         Changes,
-        "triggerAction loadUnpacked getExtensions uninstall getStorageItems removeStorageItems \
-         clearStorageItems setStorageItems",
+        "triggerAction getExtensions uninstall getStorageItems removeStorageItems clearStorageItems \
+         setStorageItems",
     ),
+    // An extension reads files of this machine and reaches every site, denied ones included.
+    ("Extensions", Refused, Changes, "loadUnpacked"),
     (
         "FedCm",
         EverySite,

@@ -133,6 +133,12 @@ mod tests {
     }
 
     #[test]
+    fn extensions_are_never_loaded() {
+        assert_eq!(MethodRule::of("Extensions.loadUnpacked").reach, Reach::Refused);
+        assert_eq!(MethodRule::of("Extensions.getExtensions").reach, Reach::EverySite);
+    }
+
+    #[test]
     fn h2_a_method_without_a_row_is_refused() {
         for method in ["Surprise.method", "Page.surprise", "page.navigate", "Page", "", "Page.navigate.x"] {
             assert_eq!(MethodRule::of(method).reach, Reach::Refused, "{method}");

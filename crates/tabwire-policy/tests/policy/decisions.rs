@@ -63,6 +63,54 @@ fn grants_end_with_their_time_and_with_their_session() {
 }
 
 #[test]
+fn a_grant_for_one_agent_holds_for_it_alone_and_in_its_sessions() {
+    let mut policy = Policy::default();
+    let site = Site::parse("https://agent.test").expect("a site");
+    let kind = (Capabilities::NONE.with(Capability::Act), GrantTerm::Always);
+    policy.grants.extend(Some("Claude Code"), site, kind, 0, "a test").expect("room");
+    policy.agents.add("mine", "Claude Code");
+    policy.agents.add("theirs", "Codex");
+    let url = PageUrl::parse("https://agent.test/");
+    let at = |policy: &Policy, session| ask(policy, &url, Capability::Act, session, 0).is_allowed();
+    assert!(at(&policy, Some("mine")), "pages of a session are judged by all of its agents");
+    assert!(!at(&policy, Some("theirs")) && !at(&policy, None));
+    let profile = Profile::Guarded;
+    let question =
+        AccessRequest { profile, url: &url, capability: Capability::Act, session: Some("mine"), now: 0 };
+    assert!(policy.decide_for(&question, "Claude Code").is_allowed());
+    assert!(!policy.decide_for(&question, "Codex").is_allowed(), "in the same session");
+    assert!(policy.agents.remove("mine") && !at(&policy, Some("mine")), "the session has ended");
+}
+
+#[test]
+fn our_own_pages_are_refused_in_every_profile_whatever_is_granted() {
+    let mut policy = Policy { own_port: Some(9417), ..Policy::default() };
+    let kind = EntryKind::Grant { capabilities: Capabilities::EVERYTHING, term: GrantTerm::Always };
+    for site in ["*", "http://127.0.0.1:9417", "http://localhost:9417"] {
+        policy.grants.add(Site::parse(site).expect("a site"), kind.clone(), 0, "a test").expect("room");
+    }
+    for profile in [Profile::Open, Profile::Guarded] {
+        let at = |url: &str| {
+            let url = PageUrl::parse(url);
+            let capability = Capability::Read;
+            policy
+                .decide(&AccessRequest { profile, url: &url, capability, session: None, now: 0 })
+                .is_allowed()
+        };
+        for host in ["127.0.0.1", "localhost", "127.1", "[::1]", "0.0.0.0", "2130706433", "a.localhost"] {
+            assert!(!at(&format!("http://{host}:9417/dashboard")), "{host}");
+            assert!(!at(&format!("http://{host}:9417/dashboard/line#x")), "{host}");
+        }
+        assert!(at("http://127.0.0.1:9417/demo"), "the demo page shows nothing");
+        assert!(!at("http://127.0.0.1:9417/demo/../dashboard"));
+    }
+    let other = PageUrl::parse("http://127.0.0.1:9418/dashboard");
+    let profile = Profile::Open;
+    let request = AccessRequest { profile, url: &other, capability: Capability::Read, session: None, now: 0 };
+    assert!(policy.decide(&request).is_allowed(), "another port is another server");
+}
+
+#[test]
 fn rules_of_the_file_allow_ask_and_deny() {
     let policy = policy(
         "[[rule]]\nsite = \"https://*.example.org\"\nallow = [\"act\"]\nask = [\"eval\"]\n\

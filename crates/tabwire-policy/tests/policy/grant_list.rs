@@ -57,6 +57,24 @@ fn entries_are_removed_by_id_site_expiry_and_session() {
 }
 
 #[test]
+fn approvals_add_capabilities_and_keep_agents_apart() {
+    let mut grants = GrantList::default();
+    let site = || Site::parse("https://a.test").expect("a site");
+    let mut add = |agent, capability| {
+        let given = (Capabilities::NONE.with(capability), GrantTerm::Always);
+        grants.extend(agent, site(), given, 5, "terminal").expect("room")
+    };
+    add(None, Capability::Act);
+    let both = add(None, Capability::Eval);
+    add(Some("Codex"), Capability::Upload);
+    let acting = Capabilities::NONE.with(Capability::Act).with(Capability::Eval);
+    assert_eq!(both.kind, EntryKind::Grant { capabilities: acting, term: GrantTerm::Always });
+    assert_eq!(grants.entries().len(), 2, "one for every agent, one for Codex");
+    assert!(grants.names_agents());
+    assert_eq!(GrantList::from_json(&grants.to_json()), Ok(grants));
+}
+
+#[test]
 fn a_grant_given_again_is_replaced_and_ids_are_never_used_twice() {
     let mut grants = sample();
     let kind = EntryKind::Grant { capabilities: Capabilities::EVERYTHING, term: GrantTerm::Always };

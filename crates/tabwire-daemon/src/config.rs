@@ -32,8 +32,14 @@ pub struct DaemonConfig {
     pub home: Option<PathBuf>,
     /// How long a browser outlives a daemon that died. The keeper has a default.
     pub linger: Option<Duration>,
+    /// Directories with skills for scripts, beside the one in the configuration directory.
+    pub skills: Vec<PathBuf>,
     /// Whether an audit log is written.
     pub audit_log: bool,
+    /// Whether transcripts of chats are kept.
+    pub chat_history: bool,
+    /// Variables by which the user names the programs of agents, with their values.
+    pub agent_programs: Vec<(String, OsString)>,
     /// How long to wait for the lock of a daemon that does not respond.
     pub lock_timeout: Duration,
     /// How long to stay idle before the exit.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use tabwire_api::{ErrorCode, Failure, InstanceId, Remedy, SessionKey, Step};
 use tabwire_browser::{PrivateDir, new_instance_id};
 use tabwire_cdp::TaskGroup;
@@ -15,11 +16,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::action::output_dirs::OutputDirs;
+use crate::audit::events::EventStreams;
 use crate::audit::writer::AuditWriter;
 use crate::browser::manager::{BrowserManager, run_to_completion};
 use crate::browser::served::BrowserEnd;
+use crate::chat::Chats;
 use crate::config::DaemonConfig;
+use crate::dashboard::keys::DashboardKeys;
 use crate::endpoint::cdp::CdpEndpoint;
+use crate::endpoint::connections::ConnectedClients;
 use crate::endpoint::mcp_clients::McpClients;
 use crate::extension::notifications::NotificationSources;
 use crate::extension::registry::ExtensionRegistry;
@@ -29,15 +34,20 @@ use crate::http::listener::PortPeers;
 use crate::http::listener::{Accept, Listener};
 use crate::http::server;
 use crate::http::token::Token;
-use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
+use crate::limits::CONNECTIONS;
 use crate::lock::DaemonLock;
 use crate::policy::api::PolicyApi;
 use crate::policy::approvals::ApprovalQueue;
 use crate::policy::store::PolicyStore;
 use crate::script::Scripts;
-use crate::session::SessionDeps;
 use crate::session::store::SessionStore;
 use crate::session::table::SessionTable;
+use crate::session::{Session, SessionDeps};
+use crate::stored_format;
+use crate::trail::Trail;
+
+/// How long running requests may take when a newer daemon replaces this one.
+const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
 
 /// A running daemon.
 #[derive(Debug)]
@@ -53,13 +63,23 @@ pub struct Daemon {
     pub(crate) redactor: Arc<OutputRedactor>,
     pub(crate) policy: Arc<PolicyStore>,
     pub(crate) approvals: Arc<ApprovalQueue>,
+    /// Tickets and keys of dashboards.
+    pub(crate) dashboards: DashboardKeys,
+    /// The streams of `/v1/events`.
+    pub(crate) event_streams: EventStreams,
     pub(crate) policy_api: PolicyApi,
     pub(crate) cdp: CdpEndpoint,
     pub(crate) tasks: TaskGroup,
     pub(crate) work: Work,
     pub(crate) since: Instant,
     pub(crate) mcp_clients: McpClients,
+    /// The clients that are connected, for the dashboard.
+    pub(crate) clients: Arc<ConnectedClients>,
+    /// Pictures of pages after actions.
+    pub(crate) trail: Arc<Trail>,
     pub(crate) scripts: Scripts,
+    /// Chats with agents.
+    pub(crate) chats: Chats,
     /// The user's own browsers.
     pub(crate) extensions: Arc<ExtensionRegistry>,
     pub(crate) peers: PortPeers,
@@ -92,15 +112,15 @@ pub(crate) struct Work {
 }
 
 /// A running request. Counts until it is dropped.
-pub(crate) struct Working {
+pub(crate) struct RunningRequest {
     count: Arc<AtomicUsize>,
     changed: Arc<Notify>,
 }
 
 impl Work {
-    pub(crate) fn begin(&self) -> Working {
+    pub(crate) fn begin(&self) -> RunningRequest {
         self.count.fetch_add(1, Ordering::SeqCst);
-        Working { count: Arc::clone(&self.count), changed: Arc::clone(&self.changed) }
+        RunningRequest { count: Arc::clone(&self.count), changed: Arc::clone(&self.changed) }
     }
 
     fn is_idle(&self) -> bool {
@@ -114,7 +134,7 @@ impl Work {
     }
 }
 
-impl Drop for Working {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.count.fetch_sub(1, Ordering::SeqCst);
         self.changed.notify_one();
@@ -133,19 +153,29 @@ impl Daemon {
         let taken = DaemonLock::take_within(&lock_path, &config.paths.socket(), config.lock_timeout).await;
         let taken = taken.map_err(|error| system("lock", &lock_path, &error))?;
         let Some(_lock) = taken else { return Ok(StartOutcome::AlreadyRunning) };
+        // Before any stored file is read.
+        stored_format::claim(&config.paths.format())?;
         // Before the sockets: an unusable policy stops the start (T24).
         let policy = Arc::new(PolicyStore::open(&config.paths)?);
         let socket = bind_socket(&config.paths.socket())?;
         let listener = bind_port(config.port, &config.paths.last_port()).await?;
         let port = listener.local_addr().map(|address| address.port()).unwrap_or_default();
+        policy.set_own_port(port);
         let instance = new_instance_id()?;
-        let token = Token::draw().map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("The system has no randomness: {error}."))
-        })?;
+        let token = Token::draw().map_err(Failure::no_random_bytes)?;
         Handshake::new(instance.clone(), port, &token).write(&config.paths.handshake())?;
         let daemon = Self::new(config, instance, token, policy, port);
         tracing::info!(port, pid = std::process::id(), "the daemon starts");
-        daemon.tasks.start("policy-file", Arc::clone(&daemon.policy).follow());
+        let (policy, tasks) = (Arc::clone(&daemon.policy), daemon.tasks.clone());
+        daemon.tasks.start("policy-file", async move {
+            tokio::select! {
+                () = policy.follow() => {}
+                () = tasks.stopping() => {}
+            }
+        });
+        let trail = Arc::clone(&daemon.trail);
+        // A reading of a directory, which the start does not wait for.
+        drop(tokio::task::spawn_blocking(move || trail.forget_old()));
         daemon.adopt().await;
         announce();
         daemon.serve(socket, listener).await?;
@@ -162,12 +192,12 @@ impl Daemon {
     ) -> Arc<Self> {
         let tasks = TaskGroup::new();
         let audit = AuditWriter::start(config.audit_log.then(|| config.paths.audit_log()).as_deref());
-        let approvals = Arc::<ApprovalQueue>::default();
-        let (asked, decided, written) = (Arc::clone(&approvals), Arc::clone(&policy), Arc::clone(&audit));
-        let sources = NotificationSources { approvals: asked, policy: decided, audit: written };
+        let approvals = ApprovalQueue::recorded(&audit);
+        let sources = NotificationSources::new(&approvals, &policy, &audit);
         let extensions =
             Arc::new(ExtensionRegistry::new(config.paths.extension_key(), tasks.clone(), sources));
         let files = Arc::new(OutputDirs::new(config.paths.state.clone()));
+        let (clients, trail) = (Arc::default(), Arc::new(Trail::new(config.paths.state.clone())));
         let browsers =
             Arc::new(BrowserManager::new(config.clone(), instance, tasks.clone(), Arc::clone(&extensions)));
         let sessions = Arc::new(SessionTable::new(SessionDeps {
@@ -181,26 +211,25 @@ impl Daemon {
         Arc::new(Self {
             port,
             gate: Gate::new(token),
-            policy_api: PolicyApi::new(
-                Arc::clone(&policy),
-                Arc::clone(&approvals),
-                Arc::clone(&audit),
-                Arc::clone(&sessions),
-            ),
+            policy_api: PolicyApi::new(&policy, &approvals, &audit, &sessions),
             cdp: CdpEndpoint::new(
                 Arc::clone(&sessions),
                 Arc::clone(&browsers),
-                Arc::clone(&policy),
+                (Arc::clone(&policy), Arc::clone(&approvals)),
                 Arc::clone(&audit),
                 tasks.clone(),
-                port,
+                (port, Arc::clone(&clients)),
             ),
+            clients,
+            trail,
             browsers,
             extensions,
             sessions,
             files,
             policy,
             approvals,
+            dashboards: DashboardKeys::default(),
+            event_streams: EventStreams::default(),
             audit,
             redactor: Arc::default(),
             tasks,
@@ -208,6 +237,7 @@ impl Daemon {
             since: Instant::now(),
             mcp_clients: McpClients::default(),
             scripts: Scripts::default(),
+            chats: Chats::new(config.paths.chats(), config.chat_history),
             peers: PortPeers::new(),
             ending: watch::Sender::new(None),
             config,
@@ -238,11 +268,16 @@ impl Daemon {
         } else {
             let _ = tokio::time::timeout(Duration::from_secs(1), self.work.done()).await;
         }
-        for session in self.sessions.all() {
-            if let Some(live) = session.find_live().await {
-                live.browser.hub.detach().await;
+        join_all(self.sessions.all().into_iter().map(|session| async move {
+            let Some(live) = session.find_live().await else { return };
+            live.is_ended.store(true, Ordering::Release);
+            match &live.browser.rental {
+                // The next daemon releases what is not released here.
+                Some(_) => drop(self.browsers.stop(&live.browser).await),
+                None => live.browser.hub.detach().await,
             }
-        }
+        }))
+        .await;
         self.tasks.shutdown(Duration::from_secs(2)).await;
         Arc::clone(&self.audit).close().await;
         let _ = std::fs::remove_file(self.config.paths.handshake());
@@ -268,7 +303,7 @@ impl Daemon {
         let mut idle_since = Instant::now();
         loop {
             tokio::time::sleep(step).await;
-            let mut busy = !self.work.is_idle() || self.mcp_clients.count() > 0;
+            let mut busy = !self.work.is_idle() || self.mcp_clients.count() > 0 || self.chats.is_running();
             for session in self.sessions.all() {
                 busy |= session.find_live().await.is_some_and(|live| !live.browser.hub.is_gone());
             }
@@ -306,18 +341,18 @@ impl Daemon {
 
     /// Ends every launched browser; returns how many.
     pub(crate) async fn stop_all(&self) -> usize {
-        let mut stopped = 0;
-        for session in self.sessions.all() {
-            if let Some(live) = session.take_live().await {
-                match self.browsers.end_session(&live).await {
-                    Ok(fate) => stopped += usize::from(fate == BrowserEnd::Ended),
-                    Err(failure) => {
-                        tracing::warn!(%failure, session = %session.key, "a browser did not end");
-                    }
+        let ended = join_all(self.sessions.all().into_iter().map(|session| async move {
+            let live = session.take_live().await?;
+            match self.browsers.end_session(&live).await {
+                Ok(end) => Some(matches!(end, BrowserEnd::Ended | BrowserEnd::Released)),
+                Err(failure) => {
+                    tracing::warn!(%failure, session = %session.key, "a browser did not end");
+                    None
                 }
             }
-        }
-        stopped + self.browsers.stop_shim_browsers().await
+        }))
+        .await;
+        ended.into_iter().flatten().filter(|ended| *ended).count() + self.browsers.stop_shim_browsers().await
     }
 }
 
@@ -328,6 +363,12 @@ impl Secrets for Daemon {
 
     fn is_mcp(&self, secret: &str) -> bool {
         self.mcp_clients.is_address(secret)
+    }
+
+    fn find_open_port(&self, port: u16) -> Option<SessionKey> {
+        let has_port =
+            |session: &Arc<Session>| session.open_port().as_ref().is_some_and(|open| open.number == port);
+        self.sessions.all().into_iter().find(has_port).map(|session| session.key.clone())
     }
 }
 

@@ -54,6 +54,11 @@ impl Paths {
         self.runtime.join("handshake.json")
     }
 
+    /// The version of the formats of all stored files.
+    pub(crate) fn format(&self) -> PathBuf {
+        self.state.join("format.json")
+    }
+
     /// The configured port, and the one that a daemon took because it was in use.
     #[must_use]
     pub fn last_port(&self) -> PathBuf {
@@ -84,6 +89,12 @@ impl Paths {
         self.state.join("audit.sqlite")
     }
 
+    /// The chats.
+    #[must_use]
+    pub fn chats(&self) -> PathBuf {
+        self.state.join("chats")
+    }
+
     /// The user's policy.
     #[must_use]
     pub fn policy(&self) -> PathBuf {
@@ -100,6 +111,18 @@ impl Paths {
     #[must_use]
     pub fn staging(&self) -> PathBuf {
         self.state.join("staging")
+    }
+
+    /// The records of rented browsers.
+    #[must_use]
+    pub fn rentals(&self) -> PathBuf {
+        self.state.join("rentals")
+    }
+
+    /// The recipes of providers.
+    #[must_use]
+    pub fn providers(&self) -> PathBuf {
+        self.config.join("providers")
     }
 
     /// The session records.

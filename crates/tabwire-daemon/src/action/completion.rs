@@ -2,8 +2,9 @@
 
 use http::Request;
 use hyper::body::Incoming;
-use tabwire_api::{KnownNames, KnownSession, Progress, SessionKey, TabId};
+use tabwire_api::{ApprovalProgress, KnownNames, KnownSession, Progress, SessionKey, TabId};
 
+use crate::daemon::Daemon;
 use crate::http::handler::query_value;
 use crate::session::table::SessionTable;
 
@@ -28,11 +29,6 @@ impl SessionTable {
         }
     }
 
-    /// The progress of the session in the query.
-    pub(crate) fn progress(&self, request: &Request<Incoming>) -> Progress {
-        wanted_session(request).map(|key| self.progress_of(&key)).unwrap_or_default()
-    }
-
     /// The progress of a session.
     pub(crate) fn progress_of(&self, key: &SessionKey) -> Progress {
         let Some(session) = self.find(key) else { return Progress::default() };
@@ -40,10 +36,26 @@ impl SessionTable {
         let starting = live.is_err();
         let live = live.ok().flatten();
         Progress {
+            approval: None,
             starting,
             downloads: live.as_ref().map(|live| live.engine.active_downloads()).unwrap_or_default(),
             recordings: live.as_ref().map(|live| live.engine.active_recordings()).unwrap_or_default(),
         }
+    }
+}
+
+impl Daemon {
+    /// The progress of the session in the query, with the question that waits for the user.
+    pub(crate) fn progress(&self, request: &Request<Incoming>) -> Progress {
+        let Some(key) = wanted_session(request) else { return Progress::default() };
+        let session = key.to_string();
+        let pending = self.approvals.pending(None).into_iter().find(|one| one.request.session == session);
+        let approval = pending.map(|one| ApprovalProgress {
+            site: one.request.site,
+            capability: one.request.capability.to_owned(),
+            seconds_left: one.seconds_left,
+        });
+        Progress { approval, ..self.sessions.progress_of(&key) }
     }
 }
 

@@ -13,7 +13,9 @@ use tabwire_engine::{NewFile, Video, VideoEncoder};
 
 use crate::action::output_dirs::OutputDirs;
 use crate::action::output_dirs::random_name;
-use crate::limits::ENCODER_DEADLINE;
+
+/// How long the video encoder may take to end after the last frame.
+const ENCODER_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How often to check whether the encoder has ended.
 const POLL: Duration = Duration::from_millis(10);

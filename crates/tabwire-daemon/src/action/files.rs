@@ -7,28 +7,31 @@ use std::sync::Arc;
 
 use rustix::fs::Mode;
 use rustix::io::Errno;
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, SessionKey, Step};
 use tabwire_engine::{FileKind, Files, NewFile, OutputDirectory, UploadFile};
 
 use crate::action::dangerous_extension::{HARMLESS, defused};
-use crate::action::output_dirs::fault;
-use crate::action::output_dirs::{OutputDirs, too_large};
-use crate::action::protected_path::{Wanted, is_protected_name, refuse_protected};
+use crate::action::output_dirs::{OutputDirs, fault, random_name, too_large};
+use crate::action::protected_path::{OutputKind, is_protected_name, refuse_protected};
 use crate::action::root_directory::{FileSlot, RootDirectory};
 use crate::action::safe_name::safe_name;
 use crate::limits::{READ_BYTES, ROOTS};
 
 /// The file access of one request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RequestFiles {
     dirs: Arc<OutputDirs>,
     roots: Vec<PathBuf>,
     working_directory: Option<PathBuf>,
+    /// The session whose files the request may replace.
+    session: Option<SessionKey>,
+    /// Whether outputs replace files that the session did not write.
+    overwrites: bool,
 }
 
 /// Where a new file goes.
 enum Output {
-    /// At this path, which must be free.
+    /// At this path.
     Exact(FileSlot),
     /// In this directory, under the first free name.
     Inside(FileSlot),
@@ -37,7 +40,13 @@ enum Output {
 impl RequestFiles {
     /// Our own directories only.
     pub(crate) fn own(dirs: &Arc<OutputDirs>) -> Self {
-        Self { dirs: Arc::clone(dirs), roots: Vec::new(), working_directory: None }
+        Self {
+            dirs: Arc::clone(dirs),
+            roots: Vec::new(),
+            working_directory: None,
+            session: None,
+            overwrites: false,
+        }
     }
 
     /// Our own directories and files below the roots. The default root is the working directory.
@@ -58,7 +67,12 @@ impl RequestFiles {
             let message = format!("The directory {} is relative.", relative.display());
             return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy("Give an absolute path."));
         }
-        Ok(Self { dirs: Arc::clone(dirs), roots, working_directory })
+        Ok(Self { dirs: Arc::clone(dirs), roots, working_directory, session: None, overwrites: false })
+    }
+
+    /// The same for a session, which may replace its own files.
+    pub(crate) fn of_session(self, session: SessionKey) -> Self {
+        Self { session: Some(session), ..self }
     }
 
     /// The root of a path, and the path below it.
@@ -89,36 +103,55 @@ impl RequestFiles {
     fn outside(&self, path: &Path) -> Failure {
         let message = format!("{} is not below a directory that was declared.", path.display());
         let roots: Vec<String> = self.roots.iter().map(|root| root.display().to_string()).collect();
-        let hint = match &roots[..] {
-            [] => "No directory was declared; name one with `--root DIR`.".to_owned(),
-            roots => format!("Declared: {}. Name another with `--root DIR`.", roots.join(", ")),
+        let declare = "The user declares one with {} when Tabwire or its MCP server is started.";
+        let text = match &roots[..] {
+            [] => format!("No directory was declared. {declare}"),
+            // A directory's name could contain the placeholder.
+            roots => format!("Declared: {}. {declare}", roots.join(", ").replace("{}", "{ }")),
         };
-        Failure::new(ErrorCode::PolicyDenied, message).with_remedy(hint)
+        let remedy = Remedy::new(text, [Step::command("--root DIR")]);
+        Failure::new(ErrorCode::PolicyDenied, message).with_remedy(remedy)
     }
 
-    /// The location of a new file at a requested path. Creates missing directories.
+    /// The location of a file at a requested path. Creates missing directories.
     fn output(&self, wanted: &Path) -> Result<Output, Failure> {
-        let (root, below) = self.find_root(wanted)?;
+        let (root, below) = match self.find_root(wanted) {
+            Ok(found) => found,
+            // `_` may mean a file that the session wrote to one of Tabwire's directories.
+            Err(outside) => {
+                return self
+                    .dirs
+                    .find_output(wanted)
+                    .filter(|slot| self.is_own(slot))
+                    .map(Output::Exact)
+                    .ok_or(outside);
+            }
+        };
         let failure = |error: io::Error| fault(wanted, &error);
         // Any file name: `place` needs one to open the directory.
         let inside = |below: &Path| {
-            self.refuse_protected(&root, below, Wanted::Directory)?;
+            self.refuse_protected(&root, below, OutputKind::Directory)?;
             root.place(&below.join("file"), true).map(Output::Inside).map_err(failure)
         };
         if below.as_os_str().is_empty() || wanted.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return inside(&below);
         }
         let above = below.parent().unwrap_or(Path::new(""));
-        self.refuse_protected(&root, above, Wanted::Directory)?;
+        self.refuse_protected(&root, above, OutputKind::Directory)?;
         if root.place(&below, false).is_ok_and(|place| place.is_directory()) {
             return inside(&below);
         }
-        self.refuse_protected(&root, &below, Wanted::File)?;
+        self.refuse_protected(&root, &below, OutputKind::File)?;
         root.place(&below, true).map(Output::Exact).map_err(failure)
     }
 
     /// Refuses a protected path, seen from its root and from the working directory: a root may itself be such a directory.
-    fn refuse_protected(&self, root: &RootDirectory, below: &Path, wanted: Wanted) -> Result<(), Failure> {
+    fn refuse_protected(
+        &self,
+        root: &RootDirectory,
+        below: &Path,
+        wanted: OutputKind,
+    ) -> Result<(), Failure> {
         refuse_protected(below, wanted)?;
         let working = self.working_directory.as_ref().and_then(|working| working.canonicalize().ok());
         let from_there = working.and_then(|working| root.path().strip_prefix(working).ok());
@@ -135,6 +168,40 @@ impl RequestFiles {
         Ok((file, place))
     }
 
+    /// Whether this session wrote the file, and nothing changed it since.
+    fn is_own(&self, slot: &FileSlot) -> bool {
+        let (Some(session), Ok(found)) = (&self.session, slot.identity(true)) else { return false };
+        self.dirs.written.is_own(session, &slot.path(), &found)
+    }
+
+    /// Notes that this session wrote the file.
+    fn note_written(&self, slot: &FileSlot, is_complete: bool) {
+        if let (Some(session), Ok(identity)) = (&self.session, slot.identity(is_complete)) {
+            self.dirs.written.note(session, slot.path(), identity);
+        }
+    }
+
+    /// Creates a file at a path, or replaces the file there if that is allowed.
+    fn take_exact<T>(
+        &self,
+        place: &FileSlot,
+        take: &mut impl FnMut(&FileSlot) -> io::Result<T>,
+    ) -> io::Result<T> {
+        match take(place) {
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists
+                    && (self.overwrites || self.is_own(place)) =>
+            {
+                // The file stays as it is until the new one is complete.
+                let new = place.beside(&format!(".{}.tmp", random_name()))?;
+                let taken = take(&new)?;
+                new.replace(place).inspect_err(|_| new.remove())?;
+                Ok(taken)
+            }
+            taken => taken,
+        }
+    }
+
     /// Creates a file at the requested path, or in our own directory.
     fn put<T>(
         &self,
@@ -145,7 +212,8 @@ impl RequestFiles {
     ) -> Result<(FileSlot, T), Failure> {
         match wanted.map(|wanted| self.output(wanted)).transpose()? {
             Some(Output::Exact(place)) => {
-                let taken = take(&place).map_err(|error| fault(&place.path(), &error))?;
+                let taken =
+                    self.take_exact(&place, &mut take).map_err(|error| fault(&place.path(), &error))?;
                 Ok((place, taken))
             }
             // A page may have suggested the name.
@@ -164,6 +232,10 @@ impl RequestFiles {
 }
 
 impl Files for RequestFiles {
+    fn overwriting(&self) -> Arc<dyn Files> {
+        Arc::new(Self { overwrites: true, ..self.clone() })
+    }
+
     fn write(
         &self,
         kind: FileKind,
@@ -172,11 +244,11 @@ impl Files for RequestFiles {
         content: &[u8],
     ) -> Result<PathBuf, Failure> {
         let name = safe_name(suggested_name, "file");
-        let (place, mut file) = self.put(kind, wanted, &name, FileSlot::create)?;
-        file.write_all(content).map_err(|error| {
-            place.remove();
-            fault(&place.path(), &error)
+        let (place, ()) = self.put(kind, wanted, &name, |slot| {
+            let mut file = slot.create()?;
+            file.write_all(content).inspect_err(|_| slot.remove())
         })?;
+        self.note_written(&place, true);
         Ok(place.path())
     }
 
@@ -188,6 +260,7 @@ impl Files for RequestFiles {
     ) -> Result<NewFile, Failure> {
         let name = safe_name(suggested_name, "file");
         let (place, file) = self.put(kind, wanted, &name, FileSlot::create)?;
+        self.note_written(&place, false);
         Ok(NewFile { path: place.path(), content: Box::new(file) })
     }
 
@@ -200,7 +273,7 @@ impl Files for RequestFiles {
         let (root, below) = match wanted {
             Some(wanted) => {
                 let (root, below) = self.find_root(wanted)?;
-                self.refuse_protected(&root, &below, Wanted::Directory)?;
+                self.refuse_protected(&root, &below, OutputKind::Directory)?;
                 (root, below)
             }
             None => (self.dirs.directory_of(kind)?, PathBuf::from(safe_name(suggested_name, "folder"))),
@@ -230,7 +303,9 @@ impl Files for RequestFiles {
 
     fn check_output(&self, wanted: &Path) -> Result<(), Failure> {
         match self.output(wanted)? {
-            Output::Exact(place) if place.is_taken() => Err(fault(&place.path(), &Errno::EXIST.into())),
+            Output::Exact(place) if place.is_taken() && !self.overwrites && !self.is_own(&place) => {
+                Err(fault(&place.path(), &Errno::EXIST.into()))
+            }
             _ => Ok(()),
         }
     }
@@ -263,6 +338,7 @@ impl Files for RequestFiles {
             }
             moved => moved,
         })?;
+        self.note_written(&place, true);
         Ok(place.path())
     }
 

@@ -64,7 +64,7 @@ fn t31_new_files_stay_below_roots_and_replace_nothing() {
     assert_eq!(write(Some("sub")).unwrap(), work.join("sub/page.png"));
     assert_eq!(write(Some("sub/")).unwrap(), work.join("sub/page-2.png"));
     assert_eq!(write(Some(".")).unwrap(), work.join("page.png"));
-    assert_eq!(code(write(Some("new/shot.png"))), ErrorCode::BadArgs);
+    assert_eq!(code(write(Some("file.txt"))), ErrorCode::BadArgs);
     assert_eq!(code(files.check_output(Path::new("file.txt"))), ErrorCode::BadArgs);
     files.check_output(Path::new("fresh.txt")).unwrap();
     for refused in ["../out.png", "away/out.png", "/tmp/out.png", "away"] {
@@ -167,4 +167,65 @@ fn m5_dot_files_tool_configuration_and_hooks_are_refused() {
     );
     let kept = files.store_download(&staged(), "Makefile", Some(Path::new("build"))).unwrap();
     assert!(kept.ends_with("work/build/Makefile.download"), "{kept:?}");
+}
+
+fn session(name: &str) -> SessionKey {
+    SessionKey::new(tabwire_api::ProjectKey::default(), name.parse().unwrap())
+}
+
+#[test]
+fn b7_a_session_replaces_its_own_files_and_no_others() {
+    let TestFiles { home, files } = test_files();
+    let work = home.path().join("work");
+    let files = files.of_session(session("mine"));
+    let write = |files: &RequestFiles, wanted: &str, content: &str| {
+        files.write(FileKind::Screenshot, Some(Path::new(wanted)), "page.png", content.as_bytes())
+    };
+    write(&files, "shot.png", "first").unwrap();
+    files.check_output(Path::new("shot.png")).unwrap();
+    write(&files, "shot.png", "second").unwrap();
+    assert_eq!(std::fs::read_to_string(work.join("shot.png")).unwrap(), "second");
+    // Another session, a file of the user, and a file that the user changed since.
+    assert_eq!(code(write(&files.clone().of_session(session("other")), "shot.png", "x")), ErrorCode::BadArgs);
+    assert_eq!(code(write(&files, "file.txt", "x")), ErrorCode::BadArgs);
+    std::fs::write(work.join("shot.png"), "edited by hand").unwrap();
+    let refused = write(&files, "shot.png", "x").unwrap_err();
+    assert!(refused.hint().contains("--force"), "{refused:?}");
+    assert_eq!(code(files.check_output(Path::new("shot.png"))), ErrorCode::BadArgs);
+    assert_eq!(std::fs::read_to_string(work.join("shot.png")).unwrap(), "edited by hand");
+    // The remembered file of one of our own directories.
+    let own = files.write(FileKind::Screenshot, None, "page.png", b"a").unwrap();
+    let again = files.write(FileKind::Screenshot, Some(&own), "page.png", b"b").unwrap();
+    assert_eq!((again, std::fs::read_to_string(&own).unwrap()), (own.clone(), "b".to_owned()));
+    let other = files.clone().of_session(session("other"));
+    assert_eq!(code(other.write(FileKind::Screenshot, Some(&own), "x", b"x")), ErrorCode::PolicyDenied);
+}
+
+#[test]
+fn b7_force_replaces_plain_files_and_no_protected_ones() {
+    use std::os::unix::fs::PermissionsExt;
+    let TestFiles { home, files } = test_files();
+    let work = home.path().join("work");
+    std::fs::set_permissions(work.join("file.txt"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(work.join("package.json"), "{}").unwrap();
+    symlink(home.path().join("other/secret"), work.join("link.txt")).unwrap();
+    let forced = files.overwriting();
+    forced.write(FileKind::Pdf, Some(Path::new("file.txt")), "page.pdf", b"new").unwrap();
+    assert_eq!(std::fs::read_to_string(work.join("file.txt")).unwrap(), "new");
+    let mode = std::fs::metadata(work.join("file.txt")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o644, "no right to execute is kept");
+    for refused in
+        ["package.json", ".envrc", "link.txt", "hooks/pre-commit", "../other/secret", "away/secret"]
+    {
+        let written = forced.write(FileKind::Pdf, Some(Path::new(refused)), "page.pdf", b"x");
+        assert_eq!(code(written), ErrorCode::PolicyDenied, "{refused}");
+    }
+    assert_eq!(std::fs::read_to_string(home.path().join("other/secret")).unwrap(), "secret");
+    assert_eq!(std::fs::read_to_string(work.join("package.json")).unwrap(), "{}");
+    let left: Vec<_> = std::fs::read_dir(&work).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".tmp")), "{left:?}");
+    // A stream replaces a file too.
+    let mut stream = forced.create(FileKind::Trace, Some(Path::new("file.txt")), "trace.json").unwrap();
+    stream.add(b"trace").unwrap();
+    assert_eq!(std::fs::read_to_string(work.join("file.txt")).unwrap(), "trace");
 }

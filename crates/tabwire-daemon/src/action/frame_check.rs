@@ -43,7 +43,10 @@ impl PolicyCheck {
             };
         }
         match self.needs.result() {
-            ResultCheck::None => return outcome,
+            ResultCheck::None => {
+                outcome.iter().for_each(|output| self.record_exchange(&output.value));
+                return outcome;
+            }
             ResultCheck::TabList => {
                 return match outcome {
                     Ok(output) => Ok(self.redact_tabs(browser, output).await),

@@ -5,11 +5,15 @@ pub(crate) mod dangerous_extension;
 pub(crate) mod ffmpeg;
 pub(crate) mod files;
 pub(crate) mod frame_check;
+pub(crate) mod listed_files;
+mod open;
 pub(crate) mod output_dirs;
 pub(crate) mod policy_check;
 pub(crate) mod protected_path;
+pub(crate) mod raw_cdp;
 pub(crate) mod root_directory;
 pub(crate) mod safe_name;
+pub(crate) mod written_files;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,33 +22,41 @@ use futures_util::future::join;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_api::api::{ActionRequest, ActionResponse, Recovery};
-use tabwire_api::{ClientName, ErrorCode, Failure, Remedy, SessionKey, Step, TabId};
+use tabwire_api::{ClientName, ErrorCode, Failure, Remedy, SessionKey, Step, TabId, TargetId};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{
-    ACTIONS, ActionKind, ActionOutput, BareValue, CaptureRecorder, CheckedParams, Close, Context, Definition,
-    Effect, LoadState, Notices, Open, SESSION_ACTIONS, TabUse, bounded_failure, checked_url, find_action,
-    find_similar,
+    ACTIONS, ActionKind, ActionOutput, BareValue, CheckedParams, Context, Definition, Effect, Notices,
+    SESSION_ACTIONS, TabUse, bounded_failure, checked_url, find_action, find_similar,
 };
+use tabwire_extension::notification::Refusal;
 use tabwire_policy::Needs;
 
 use crate::action::ffmpeg::Ffmpeg;
 use crate::action::files::RequestFiles;
-use crate::action::policy_check::PolicyCheck;
+use crate::action::policy_check::{PolicyCheck, named_result};
+use crate::action::raw_cdp::SessionCdp;
 use crate::audit::entry::AuditEntry;
+use crate::chat::steps::{StepFacts, find_picture};
+use crate::control::ActionGuard;
 use crate::daemon::Daemon;
+use crate::http::agent_name::agent_name;
 use crate::http::caller::Caller;
 use crate::limits::{ACTING_DEADLINE, ACTION_DEADLINE};
 use crate::policy::logins::GuardedLogins;
 use crate::policy::store::now;
+use crate::session::leases::name_of;
 use crate::session::live::LiveSession;
 use crate::session::memory::checked_base;
 use crate::session::start::StartOptions;
-use crate::session::tab_choice::TabChoice;
+use crate::session::tab_choice::{TabChoice, WithoutTab};
 use crate::session::{ReadySession, Session};
 use crate::vault::Vault;
 
+/// The name of a client that gives itself none.
+const UNNAMED: &str = "Command line";
+
 /// A session with its browser, and notices about its start.
-struct Prepared {
+struct PreparedSession {
     session: Arc<Session>,
     live: Arc<LiveSession>,
     /// The base of relative URLs.
@@ -53,7 +65,7 @@ struct Prepared {
     recovery: Option<Recovery>,
 }
 
-impl Prepared {
+impl PreparedSession {
     fn response(
         self,
         request: &ActionRequest,
@@ -64,7 +76,7 @@ impl Prepared {
         ActionResponse {
             session: request.session.clone(),
             project: request.project.clone(),
-            tab: tab.or_else(|| self.live.engine.current_tab()),
+            tab: tab.or_else(|| self.live.engine.current_tab().filter(|_| request.client.is_none())),
             base_url: self.base_url,
             recovered: self.recovery.is_some(),
             recovery: self.recovery,
@@ -85,8 +97,13 @@ impl Daemon {
     ) -> Result<ActionResponse, Failure> {
         let mut entry = AuditEntry::of_action(&self.audit, name, &request, caller);
         let (key, client) = (request.key(), request.client.clone());
+        let agent = client.as_ref().map_or_else(|| UNNAMED.to_owned(), ClientName::display_name);
+        let known = find_action(name).map_or("unknown", |definition| definition.name);
+        let step = self.begin_step(known, &request);
+        let running = self.policy.control.begin(&key, agent, known);
         // The action is polled first, so that its CDP commands go out. The client is looked up while the browser works.
-        let action = self.act_recorded(name, request, &mut entry);
+        // Boxed: the future is large, and each wrapper around it takes its size on the stack of unoptimized builds.
+        let action = running.unless_stopped(Box::pin(self.act_recorded(name, request, &mut entry, &running)));
         let identification = async {
             tokio::task::yield_now().await;
             caller.identify();
@@ -94,9 +111,15 @@ impl Daemon {
         let (outcome, ()) = join(action, identification).await;
         // A failure may quote the page, so its length is bounded.
         let outcome = outcome.map_err(bounded_failure);
+        if let Some(step) = step {
+            let picture = match &outcome {
+                Ok(response) => find_picture(known, &response.result).await,
+                Err(_) => None,
+            };
+            step.end(StepFacts { picture, ..entry.step_facts() }, outcome.as_ref().err());
+        }
         if let Err(failure) = &outcome {
-            let who = || caller.label(client.as_ref().map(ClientName::as_str));
-            self.notify_refusal(&key, name, who, failure);
+            self.notify_refusal(&key, name, (client.as_ref(), caller), failure);
         }
         let notices = entry.finish(outcome.as_ref().err()).await;
         outcome.map(|mut response| {
@@ -110,7 +133,7 @@ impl Daemon {
         &self,
         key: &SessionKey,
         action: &str,
-        who: impl FnOnce() -> String,
+        (client, caller): (Option<&ClientName>, &Caller),
         failure: &Failure,
     ) {
         if failure.code != ErrorCode::PolicyDenied {
@@ -118,9 +141,14 @@ impl Daemon {
         }
         let Some(Ok(Some(live))) = self.sessions.find(key).map(|session| session.peek_live()) else { return };
         if let Some(install) = live.browser.install() {
-            let refusal = json!({
-                "when": now(), "who": who(), "session": key.name, "action": action, "message": failure.message,
-            });
+            let refusal = Refusal {
+                when: now(),
+                agent: agent_name(client, caller),
+                who: caller.label(client.map(ClientName::as_str)),
+                session: key.name.to_string(),
+                action: action.to_owned(),
+                message: failure.message.clone(),
+            };
             self.extensions.add_refusal(install, refusal);
         }
     }
@@ -130,13 +158,14 @@ impl Daemon {
         name: &str,
         request: ActionRequest,
         entry: &mut AuditEntry,
+        running: &ActionGuard,
     ) -> Result<ActionResponse, Failure> {
         let deadline = Deadline::after(request.timeout_ms.map_or(ACTION_DEADLINE, Duration::from_millis));
         let definition = find_action(name).ok_or_else(|| unknown_action(name))?;
         let params = definition.check(request.params.clone())?;
         let response = match definition.kind {
-            ActionKind::Page => return self.act_on_page(definition, request, params, entry).await,
-            ActionKind::Open => return self.act_open(definition, request, deadline, entry).await,
+            ActionKind::Page => return self.act_on_page(definition, request, params, entry, running).await,
+            ActionKind::Open => return self.act_open(definition, request, deadline, entry, running).await,
             ActionKind::Session(action) => {
                 let run =
                     |daemon: Arc<Self>| async move { daemon.act_on_session(action, request, deadline).await };
@@ -151,51 +180,89 @@ impl Daemon {
     async fn act_on_page(
         &self,
         definition: &'static Definition,
-        request: ActionRequest,
+        mut request: ActionRequest,
         mut params: CheckedParams,
         entry: &mut AuditEntry,
+        running: &ActionGuard,
     ) -> Result<ActionResponse, Failure> {
-        let files =
-            RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
+        let files = self.request_files(&request)?;
         self.refuse_mistyped_session(definition, &request)?;
         let mut prepared = self.prepare(&request).await?;
         let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
         let remembered = session.remembered().based_on(prepared.base_url.clone());
         remembered.complete(definition, &mut params)?;
-        let choice =
-            TabChoice::make(&session, &live, &request, definition.named_tab(params.as_value())).await?;
         let needs = definition.needs(params.as_value())?;
         let policy_check = self.policy_check(&live, &session, &request, (definition, needs), entry.caller());
+        policy_check.resolve_tab_name(&live, &mut params).await?;
+        if let Some(name) = request.tab_name.take() {
+            request.tab = Some(policy_check.find_named_tab(&live, &name).await?);
+        }
+        let missing = if definition.tab.runs_in_tab() { WithoutTab::Open } else { WithoutTab::Leave };
+        let named = definition.named_tab(params.as_value());
+        let mut choice = TabChoice::make(&session, &live, &request, named, missing).await?;
         entry.place(&live.engine, choice.tab);
-        let tab = policy_check.before(&live.engine, choice.tab, params.as_value(), entry).await?;
         // The timeout starts here: the start of a browser and the user's decision do not count.
         let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
-        let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
-        let context = self.context(&live, tab, deadline, files, &request, &policy_check);
+        let length = request.timeout_ms.map_or(usual, Duration::from_millis);
+        let is_on_tab = definition.tab.runs_in_tab() || named.is_some();
+        let used = is_on_tab.then(|| live.engine.find_location(named.or(choice.tab))).flatten();
+        let target = used.map(|location| location.target);
+        self.policy.control.admit(running, target.as_ref(), Deadline::after(length)).await?;
+        let tab = policy_check.before(&live.engine, choice.tab, params.as_value(), entry).await?;
+        let deadline = Deadline::after(length);
+        let client_tabs = choice.client_tabs.take();
+        let context =
+            Context { client_tabs, ..self.context(&live, tab, deadline, files, &request, &policy_check) };
         let outcome = run_judged(definition, &context, &params, &policy_check, entry).await;
-        choice.restore(&live).await;
         if definition.effect == Effect::Navigate {
             entry.place(&live.engine, choice.tab);
         }
         if definition.effect == Effect::Navigate || definition.tab == TabUse::SelectsFrame {
             session.remember(&live);
         }
-        let output = policy_check.after(&live.engine, context.tab, outcome, entry).await?;
-        if let Some(client) = request.client.as_ref().filter(|_| definition.tab.changes_current()) {
-            session.leases.follow_to(client, &output.value);
+        let output = policy_check.after(&live.engine, context.tab, outcome, entry).await;
+        if definition.tab.runs_in_tab() {
+            self.add_picture((&session, &live), &request, choice.tab, entry).await;
+        }
+        let output = output?;
+        if let Some(client) = request.client.as_ref() {
+            choice.tab = session.follow_client(&live, client, definition.tab, &output.value).or(choice.tab);
         }
         entry.result(&output.value);
-        self.learn(&prepared, definition, &params, choice.tab, &output.value);
+        self.learn(&prepared, (definition, running), &params, choice.tab, &output.value);
         prepared.notices.extend(output.notices);
+        prepared.notices.extend(self.notice_of_user(target.as_ref(), &request));
         let bare = output.bare.filter(|_| request.raw).unwrap_or(BareValue { text: output.text, cut: None });
         prepared.notices.extend(bare.cut);
         let (result, text) = if request.text { (Value::Null, Some(bare.text)) } else { (output.value, None) };
         Ok(prepared.response(&request, choice.tab, result, text))
     }
 
-    fn context(
+    /// Has live views follow an action to the tab that it opened or selected.
+    fn use_result_tab(&self, live: &LiveSession, running: &ActionGuard, tab_use: TabUse, result: &Value) {
+        if !tab_use.changes_current() {
+            return;
+        }
+        if let Some(target) = named_result(result).and_then(|tab| live.engine.find_target_of(tab)) {
+            self.policy.control.use_tab(running, &target);
+        }
+    }
+
+    /// The notice that the user had taken over the tab since the client's last action there.
+    fn notice_of_user(&self, target: Option<&TargetId>, request: &ActionRequest) -> Option<String> {
+        self.policy.control.take_notice(target?, &name_of(request.client.as_ref()).to_string())
+    }
+
+    /// The files that a request may use.
+    pub(crate) fn request_files(&self, request: &ActionRequest) -> Result<RequestFiles, Failure> {
+        let files =
+            RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
+        Ok(files.of_session(request.key()))
+    }
+
+    pub(crate) fn context(
         &self,
-        live: &LiveSession,
+        live: &Arc<LiveSession>,
         tab: Option<TabId>,
         deadline: Deadline,
         files: RequestFiles,
@@ -205,6 +272,7 @@ impl Daemon {
         Context {
             browser: Arc::clone(&live.engine),
             tab,
+            client_tabs: None,
             deadline,
             snapshot: request.snapshot,
             settles: !request.unsettled,
@@ -214,6 +282,13 @@ impl Daemon {
             has_timeout: request.timeout_ms.is_some(),
             capture: request.capture,
             video_encoder: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
+            raw_cdp: Arc::new(SessionCdp {
+                live: Arc::clone(live),
+                key: request.key(),
+                policy: Arc::clone(&self.policy),
+                profile: policy_check.profile,
+                tasks: self.tasks.clone(),
+            }),
             notices: Notices::default(),
             redactor: Arc::clone(&self.redactor),
             logins: Some(Arc::new(GuardedLogins { vault: self.vault(), policy_check: policy_check.clone() })),
@@ -238,6 +313,7 @@ impl Daemon {
             caller,
             late_decisions: Arc::default(),
             client: request.client.clone(),
+            agent: Arc::default(),
             call: request.call,
             one_time_grants: Arc::default(),
             flows: Arc::clone(&session.flows),
@@ -257,12 +333,13 @@ impl Daemon {
     /// Updates the session's memory with the parameters and the result.
     fn learn(
         &self,
-        prepared: &Prepared,
-        definition: &Definition,
+        prepared: &PreparedSession,
+        (definition, running): (&Definition, &ActionGuard),
         params: &CheckedParams,
         tab: Option<TabId>,
         result: &Value,
     ) {
+        self.use_result_tab(&prepared.live, running, definition.tab, result);
         let before = prepared.session.remembered().clone();
         let mut after = before.clone();
         after.learn(params.as_value(), result);
@@ -277,8 +354,13 @@ impl Daemon {
         }
     }
 
+    /// Starts the browser of a request's session, if it has none.
+    pub(crate) async fn start_session(&self, request: &ActionRequest) -> Result<(), Failure> {
+        self.prepare(request).await.map(drop)
+    }
+
     /// The session with its browser, and the base URL of the request.
-    async fn prepare(&self, request: &ActionRequest) -> Result<Prepared, Failure> {
+    async fn prepare(&self, request: &ActionRequest) -> Result<PreparedSession, Failure> {
         let base = request.base_url.as_deref().map(checked_base).transpose()?;
         let fallback = request.default_base_url.as_deref().map(checked_base).transpose()?;
         let session = self.sessions.obtain(&request.key())?;
@@ -289,64 +371,7 @@ impl Daemon {
             session.remember(&live);
         }
         let base_url = session.remembered().based_on(fallback).base_url;
-        Ok(Prepared { session, live, base_url, notices, recovery })
-    }
-
-    async fn act_open(
-        &self,
-        definition: &'static Definition,
-        request: ActionRequest,
-        deadline: Deadline,
-        entry: &mut AuditEntry,
-    ) -> Result<ActionResponse, Failure> {
-        let params: Open = read_params(&request.params)?;
-        let files =
-            RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
-        // An invalid URL starts no browser.
-        if let Some(url) = params.url.as_deref().filter(|_| request.base_url.is_none()) {
-            self.check_before_start(&request, url)?;
-        }
-        let mut prepared = self.prepare(&request).await?;
-        let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
-        let url = match params.url {
-            Some(url) => {
-                let whole = session.remembered().based_on(prepared.base_url.clone()).resolve(&url)?;
-                checked_url(&whole)?
-            }
-            None => format!("http://127.0.0.1:{}/demo", self.port),
-        };
-        let choice = if live.engine.tab_count() == 0 && request.client.is_none() {
-            TabChoice::default()
-        } else {
-            TabChoice::make(&session, &live, &request, None).await?
-        };
-        let destination = json!({"url": url});
-        let needs = definition.needs(&destination)?;
-        let policy_check = self.policy_check(&live, &session, &request, (definition, needs), entry.caller());
-        policy_check.before(&live.engine, choice.tab, &destination, entry).await?;
-        let context = self.context(&live, choice.tab, deadline, files, &request, &policy_check);
-        let recorder = CaptureRecorder::begin(&context, definition.name, &request.params).await;
-        let shows = request.snapshot && policy_check.is_engine_filtered;
-        let opened = open_page(&live, &url, params.new_tab, choice.tab, shows, deadline).await;
-        if let Some(recorder) = recorder {
-            prepared.notices.extend(recorder.finish(&context, opened.as_ref()).await);
-        }
-        choice.restore(&live).await;
-        entry.place(&live.engine, choice.tab);
-        let opened =
-            opened.map(|value| ActionOutput { value, text: String::new(), bare: None, notices: Vec::new() });
-        let opened = self.redactor.redact(opened);
-        let result = policy_check.after(&live.engine, choice.tab, opened, entry).await?.value;
-        entry.result(&result);
-        if let Some(reached) = result.get("url").and_then(Value::as_str) {
-            session.remembered().url = Some(reached.to_owned());
-        }
-        session.remember(&live);
-        let tab = result.get("tab").and_then(Value::as_str).and_then(|tab| tab.parse().ok());
-        if let (Some(client), Some(tab)) = (&request.client, tab) {
-            session.leases.set_tab(client, tab);
-        }
-        Ok(prepared.response(&request, tab, result, None))
+        Ok(PreparedSession { session, live, base_url, notices, recovery })
     }
 
     /// Refuses an action on the page of a session that does not exist, if another one has a similar name. Such an action
@@ -381,43 +406,6 @@ impl Daemon {
         let start = Step::command(format!("tabwire --session {wanted} open URL"));
         Err(Failure::new(ErrorCode::NoBackend, message).with_remedy(Remedy::new(remedy, [start])))
     }
-
-    fn check_before_start(&self, request: &ActionRequest, url: &str) -> Result<(), Failure> {
-        let session = self.sessions.obtain(&request.key())?;
-        let remembered = session.remembered().based_on(request.default_base_url.clone());
-        checked_url(&remembered.resolve(url)?).map(drop)
-    }
-
-    pub(crate) async fn act_close(
-        &self,
-        request: ActionRequest,
-        deadline: Deadline,
-    ) -> Result<ActionResponse, Failure> {
-        let params: Close = read_params(&request.params)?;
-        let key = request.key();
-        let no_browser = || {
-            let message = format!("Session {} has no browser.", key.name);
-            Failure::new(ErrorCode::NoBackend, message).with_remedy(Remedy::new(
-                "Run {} to list the sessions.",
-                [Step::command("tabwire session list")],
-            ))
-        };
-        let session = self.sessions.find(&key).ok_or_else(no_browser)?;
-        if let Some(tab) = params.tab {
-            let live = session.find_live().await.ok_or_else(no_browser)?;
-            session.leases.check(tab, request.client.as_ref())?;
-            live.engine.close_tab(tab, deadline).await?;
-            session.remember(&live);
-            return Ok(plain_result(&request, json!({"closed": "tab", "tab": tab})));
-        }
-        let live = session.take_live().await.ok_or_else(no_browser)?;
-        let end = self.browsers.end_session(&live).await?;
-        self.scripts.end(&key, None);
-        self.policy.session_ended(&key);
-        self.sessions.forget(&key);
-        self.sessions.store().forget_record(&key);
-        Ok(plain_result(&request, json!({"closed": "session", "browser": end.describe()})))
-    }
 }
 
 /// Runs an action. If it was refused in a frame before it did anything and the user then allows it, runs it once more.
@@ -450,44 +438,6 @@ pub(crate) fn plain_result(request: &ActionRequest, result: Value) -> ActionResp
         text: None,
         notices: Vec::new(),
     }
-}
-
-/// Opens a URL in a tab or a new one, and returns its outline, with `shows_snapshot` its snapshot too.
-async fn open_page(
-    live: &LiveSession,
-    url: &str,
-    new_tab: bool,
-    tab: Option<TabId>,
-    shows_snapshot: bool,
-    deadline: Deadline,
-) -> Result<Value, Failure> {
-    live.sync_tabs().await?;
-    let existing = match tab.filter(|_| !new_tab) {
-        Some(tab) => Some(live.engine.page(Some(tab)).await?),
-        None => live.engine.page_for_open(new_tab).await?,
-    };
-    let (page, outline) = match existing {
-        Some(page) => {
-            live.engine.navigate(&page, url, LoadState::Load, deadline).await?;
-            let outline = page.outline(deadline).await?;
-            (page, outline)
-        }
-        None => {
-            let page = live.open_first_tab(url, deadline).await?;
-            let outline = page.first_outline(url, deadline).await?;
-            (page, outline)
-        }
-    };
-    let mut result = json!(outline);
-    if let Some(members) = result.as_object_mut() {
-        members.insert("tab".to_owned(), json!(live.engine.tab_id(&page)));
-        if shows_snapshot {
-            // A page that cannot be walked still has its outline.
-            let snapshot = page.snapshot_text(deadline).await.ok();
-            members.extend(snapshot.map(|text| ("snapshot".to_owned(), json!(text))));
-        }
-    }
-    Ok(result)
 }
 
 fn unknown_action(name: &str) -> Failure {

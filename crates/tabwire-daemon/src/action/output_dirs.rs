@@ -1,4 +1,4 @@
-//! Our own output directories. They are private, and files in them are never overwritten.
+//! Our own output directories. They are private, and new files in them get free names.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -6,19 +6,23 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD};
 use rustix::io::Errno;
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_browser::PrivateDir;
 use tabwire_engine::{FileKind, UploadFile};
 
 use crate::action::root_directory::{FileSlot, RootDirectory};
 use crate::action::safe_name::numbered;
-use crate::limits::{UPLOAD_BYTES, UPLOAD_KEPT};
+use crate::action::written_files::WrittenFiles;
+use crate::limits::UPLOAD_BYTES;
 
-/// Files of one name in one of our directories.
+/// How long the copy of an uploaded file is kept. A page may read it at any time.
+const UPLOAD_KEPT: Duration = Duration::from_secs(24 * 3600);
+
+/// Files of one name in one of Tabwire's directories.
 const SAME_NAMES: u64 = 100_000;
 
 /// File names that are remembered, to number the next one or to recognise a file of ours.
@@ -39,11 +43,13 @@ pub(crate) struct OutputDirs {
     state: PathBuf,
     /// The next number for each file name, so that finding a free one is fast.
     next: Mutex<HashMap<PathBuf, u64>>,
+    /// The files that sessions wrote.
+    pub(crate) written: WrittenFiles,
 }
 
 impl OutputDirs {
     pub(crate) fn new(state: PathBuf) -> Self {
-        Self { state, next: Mutex::default() }
+        Self { state, next: Mutex::default(), written: WrittenFiles::default() }
     }
 
     fn own(&self, name: &str) -> Result<RootDirectory, Failure> {
@@ -53,16 +59,20 @@ impl OutputDirs {
 
     /// Our directory for files of a kind.
     pub(crate) fn directory_of(&self, kind: FileKind) -> Result<RootDirectory, Failure> {
-        self.own(match kind {
-            FileKind::Screenshot => "screenshots",
-            FileKind::Pdf => "pdfs",
-            FileKind::Download => "downloads",
-            FileKind::Har => "har",
-            FileKind::Trace => "traces",
-            FileKind::Recording => "recordings",
-            FileKind::Capture => "captures",
-            FileKind::State => "states",
-            FileKind::Body => "bodies",
+        self.own(directory_name(kind))
+    }
+
+    /// The path of our directory for files of a kind, which may not exist.
+    pub(crate) fn path_of(&self, kind: FileKind) -> PathBuf {
+        self.state.join(directory_name(kind))
+    }
+
+    /// A file in one of Tabwire's directories, if the path leads to one.
+    pub(crate) fn find_output(&self, path: &Path) -> Option<FileSlot> {
+        OUTPUT_KINDS.iter().find_map(|kind| {
+            // Only directories that exist: nothing is made for a path that leads elsewhere.
+            let directory = RootDirectory::open(&self.state.join(directory_name(*kind))).ok()?;
+            directory.place(&directory.find_below(path)?, false).ok()
         })
     }
 
@@ -80,14 +90,14 @@ impl OutputDirs {
         Ok(self.own(ENCODING)?.path().to_owned())
     }
 
-    /// A download in one of our directories.
+    /// A download in one of Tabwire's directories.
     pub(crate) fn find_download(&self, path: &Path) -> Result<FileSlot, Failure> {
         for directory in [self.own(INCOMING)?, self.directory_of(FileKind::Download)?] {
             if let Some(below) = directory.find_below(path) {
                 return directory.place(&below, false).map_err(|error| fault(path, &error));
             }
         }
-        let message = format!("The download {} is outside of our directories.", path.display());
+        let message = format!("The download {} is outside of Tabwire's directories.", path.display());
         Err(Failure::new(ErrorCode::Internal, message))
     }
 
@@ -148,6 +158,44 @@ impl OutputDirs {
         let name = name.to_string_lossy().into_owned();
         Ok(UploadFile { path: place.path(), name, bytes: facts.len() })
     }
+
+    /// Writes content for upload, under a harmless name in a new directory. Returns its path.
+    pub(crate) fn offer_bytes(&self, name: &str, content: &[u8]) -> Result<PathBuf, Failure> {
+        let uploads = self.own(UPLOADS)?;
+        forget_old(uploads.path());
+        let below = Path::new(&random_name()).join(name);
+        let place = uploads.place(&below, true).map_err(|error| fault(&below, &error))?;
+        let written = place.create().and_then(|mut file| io::Write::write_all(&mut file, content));
+        written.map_err(|error| fault(&below, &error))?;
+        Ok(place.path())
+    }
+}
+
+/// Kinds of files that have a directory of ours.
+const OUTPUT_KINDS: [FileKind; 9] = [
+    FileKind::Screenshot,
+    FileKind::Pdf,
+    FileKind::Download,
+    FileKind::Har,
+    FileKind::Trace,
+    FileKind::Recording,
+    FileKind::Capture,
+    FileKind::State,
+    FileKind::Body,
+];
+
+pub(crate) const fn directory_name(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Screenshot => "screenshots",
+        FileKind::Pdf => "pdfs",
+        FileKind::Download => "downloads",
+        FileKind::Har => "har",
+        FileKind::Trace => "traces",
+        FileKind::Recording => "recordings",
+        FileKind::Capture => "captures",
+        FileKind::State => "states",
+        FileKind::Body => "bodies",
+    }
 }
 
 pub(crate) fn too_large(path: &Path, bytes: u64, most: u64) -> Failure {
@@ -187,8 +235,14 @@ fn forget_old(uploads: &Path) {
 pub(crate) fn fault(path: &Path, error: &io::Error) -> Failure {
     let failure = |code, why: &str| Failure::new(code, format!("{} {why}.", path.display()));
     match Errno::from_io_error(error) {
-        Some(Errno::EXIST) => failure(ErrorCode::BadArgs, "exists already, and files are never overwritten")
-            .with_remedy("Give another name, or a directory."),
+        Some(Errno::EXIST) => {
+            failure(ErrorCode::BadArgs, "exists already, and this session did not write it").with_remedy(
+                Remedy::new(
+                    "Give another name, or a directory. On the command line, {} replaces the file.",
+                    [Step::command("--force")],
+                ),
+            )
+        }
         Some(Errno::LOOP | Errno::NOTDIR) => {
             failure(ErrorCode::PolicyDenied, "is a link or is below one, and links are not followed")
                 .with_remedy("Give the target of the link, below a declared root.")

@@ -1,22 +1,29 @@
 //! The policy check of an action: before it runs, and again before its result is returned.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::Value;
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Remedy, Step, TabId};
 use tabwire_audit::{Ruling, Verdict};
-use tabwire_engine::{ActionOutput, Browser, Definition, PageLocation, STOPPED, TabInfo, TabUse};
+use tabwire_cdp::Deadline;
+use tabwire_engine::{
+    ActionOutput, Browser, CheckedParams, Definition, PageLocation, SHARED_TAB, STOPPED, TabInfo, TabUse,
+};
 use tabwire_policy::limits::URL_FREE_CHARACTERS;
 use tabwire_policy::{AccessRequest, Capability, Decision, PageUrl, Policy, Profile};
-use tabwire_policy::{Capabilities, EntryKind, FlowTracker, GrantTerm, Site};
+use tabwire_policy::{FlowTracker, Site};
 use tabwire_policy::{Need, Needs, Scope};
 
 use crate::audit::entry::AuditEntry;
+use crate::http::agent_name::agent_name;
 use crate::http::caller::Caller;
 use crate::hub::Hub;
-use crate::policy::approvals::{ApprovalDecision, ApprovalOutcome, ApprovalQueue, ApprovalRequest};
+use crate::limits::ACTION_DEADLINE;
+use crate::policy::approvals::{ApprovalQueue, ApprovalRequest};
+use crate::policy::asking::ask_user;
 use crate::policy::cdp_guard::with_sources;
 use crate::policy::store::{OneTimeGrant, PolicyStore, now};
+use crate::session::live::LiveSession;
 
 /// Replaces a title that may not be read.
 const WITHHELD: &str = "(withheld by the policy)";
@@ -34,6 +41,8 @@ pub(crate) struct PolicyCheck {
     pub(crate) late_decisions: Arc<Mutex<Vec<Ruling>>>,
     /// The name the client gives itself.
     pub(crate) client: Option<ClientName>,
+    /// The agent's name, once it is needed: to find it can take several reads of `/proc`.
+    pub(crate) agent: Arc<OnceLock<String>>,
     /// The MCP call, if its client can ask its user.
     pub(crate) call: Option<CallNumber>,
     /// One-time grants of this action.
@@ -54,13 +63,18 @@ impl PolicyCheck {
     /// Decides on one address and capability.
     pub(crate) fn decide(&self, rulebook: &Policy, address: &PageUrl, capability: Capability) -> Decision {
         let session = Some(self.session.as_str());
-        rulebook.decide(&AccessRequest {
-            profile: self.profile,
-            url: address,
-            capability,
-            session,
-            now: now(),
-        })
+        let request = AccessRequest { profile: self.profile, url: address, capability, session, now: now() };
+        if !rulebook.grants.names_agents() || self.profile == Profile::Open {
+            return rulebook.decide(&request);
+        }
+        // The guard on the session's pages judges by the agents that use the session.
+        self.policy.add_agent(&self.session, self.agent());
+        rulebook.decide_for(&request, self.agent())
+    }
+
+    /// The agent's name, as its user knows it.
+    fn agent(&self) -> &str {
+        self.agent.get_or_init(|| agent_name(self.client.as_ref(), &self.caller))
     }
 
     /// Like [`Self::require`], on a blocking thread while the action runs.
@@ -124,14 +138,44 @@ impl PolicyCheck {
         Ok(if is_fixed { Some(place.tab) } else { tab })
     }
 
+    /// Whether the action is allowed on a tab now, without a question to the user.
+    pub(crate) async fn is_allowed_now(&self, browser: &Browser, tab: Option<TabId>) -> bool {
+        let Some(place) = browser.find_location(tab) else { return false };
+        let here = self.addresses_of(Some(&place)).await;
+        let rulebook = self.policy.rulebook();
+        let is_allowed = |need: &Need| {
+            let addresses = addresses_for(need, &here);
+            addresses.iter().all(|address| self.decide(&rulebook, address, need.capability).is_allowed())
+        };
+        self.needs.iter().all(is_allowed) && self.refuse_hidden_frames(&place).is_ok()
+    }
+
     /// The addresses that receive data with this action, and how many characters.
     fn brought(&self, here: &[PageUrl], params: &Value) -> Vec<(PageUrl, usize)> {
         let mut brought: Vec<_> =
-            self.needs.urls().map(|url| (PageUrl::parse(url), characters_after_host(url))).collect();
+            self.needs.urls().map(|url| (PageUrl::parse(url), self.sent_to(url))).collect();
         if self.needs.gives_to_page() {
             brought.extend(here.first().map(|here| (here.clone(), characters_given(self.action, params))));
         }
         brought
+    }
+
+    /// Characters that go to a URL: its own, and those that the action sends.
+    fn sent_to(&self, url: &str) -> usize {
+        characters_after_host(url) + self.needs.exchanged().unwrap_or(0)
+    }
+
+    /// Records the sites whose responses the action returns.
+    pub(crate) fn record_exchange(&self, result: &Value) {
+        if self.needs.exchanged().is_none() {
+            return;
+        }
+        let reached = result.get("url").and_then(Value::as_str);
+        for url in self.needs.urls().chain(reached) {
+            if let Some(site) = Site::of(&PageUrl::parse(url)) {
+                self.flows().record_read(&site);
+            }
+        }
     }
 
     /// Asks the user before much data that may have been read on one site goes to another.
@@ -223,11 +267,12 @@ impl PolicyCheck {
 
     /// Asks the user, and stores the grant for the chosen term.
     async fn ask(&self, decision: &Decision) -> Result<(), Failure> {
-        let Decision::Ask { why, site, capability, wait, .. } = decision else {
+        let Decision::Ask { why, site, capability, .. } = decision else {
             return Err(refusal(decision));
         };
         let question = ApprovalRequest {
             who: self.caller.label(self.client.as_ref().map(ClientName::as_str)),
+            agent: self.agent().to_owned(),
             client: self.client.clone(),
             call: self.call,
             session: self.session.clone(),
@@ -236,25 +281,8 @@ impl PolicyCheck {
             capability: capability.as_str(),
             why: why.clone(),
         };
-        let term = match self.approvals.ask(question, *wait).await {
-            ApprovalOutcome::Decided(ApprovalDecision::Once) => {
-                let grant = self.policy.grant_once(site.clone(), *capability, &self.session);
-                self.one_time_grants.lock().unwrap_or_else(PoisonError::into_inner).push(grant);
-                return Ok(());
-            }
-            ApprovalOutcome::Decided(ApprovalDecision::Session) => GrantTerm::Session(self.session.clone()),
-            ApprovalOutcome::Decided(ApprovalDecision::Always) => GrantTerm::Always,
-            ApprovalOutcome::Decided(ApprovalDecision::No) => {
-                return Err(unapproved(decision, "The user denied it."));
-            }
-            ApprovalOutcome::Expired => {
-                return Err(unapproved(decision, "The user was asked and did not decide in time."));
-            }
-            ApprovalOutcome::NoWatcher => return Err(refusal(decision)),
-        };
-        let capabilities = Capabilities::NONE.with(*capability).with_reading();
-        let stance = EntryKind::Grant { capabilities, term };
-        self.policy.change(|ledger, time| ledger.add(site.clone(), stance, time, "an approval"))?;
+        let once = ask_user(&self.policy, &self.approvals, decision, question).await?;
+        self.one_time_grants.lock().unwrap_or_else(PoisonError::into_inner).extend(once);
         Ok(())
     }
 
@@ -287,6 +315,43 @@ impl PolicyCheck {
         (!is_readable).then(|| addresses.first().map(PageUrl::label).unwrap_or_default())
     }
 
+    /// Replaces the name of a tab in the parameters by its id. A tab that may not be read has no title.
+    pub(crate) async fn resolve_tab_name(
+        &self,
+        live: &LiveSession,
+        params: &mut CheckedParams,
+    ) -> Result<(), Failure> {
+        let list = self.action.parameter_list();
+        let Some(parameter) = list.iter().find(|parameter| parameter.carries("tab")) else { return Ok(()) };
+        let name = match params.as_value().get(&parameter.name) {
+            Some(Value::String(name)) => name.clone(),
+            // Models give the number as a number.
+            Some(Value::Number(number)) => number.to_string(),
+            _ => return Ok(()),
+        };
+        let tab = self.find_named_tab(live, &name).await?;
+        params.set(&parameter.name, Value::from(tab.to_string()));
+        Ok(())
+    }
+
+    /// The tab with an id, a number, or a part of its title or URL. Tabs that the client may not read are found by id and
+    /// number only.
+    pub(crate) async fn find_named_tab(&self, live: &LiveSession, name: &str) -> Result<TabId, Failure> {
+        if let Ok(tab) = name.parse() {
+            return Ok(tab);
+        }
+        live.sync_tabs().await?;
+        let rulebook = self.policy.rulebook();
+        let mut readable = Vec::new();
+        for info in live.engine.list_tabs() {
+            if self.label_if_hidden(&rulebook, &live.engine, Some(info.tab)).await.is_none() {
+                readable.push(info.tab);
+            }
+        }
+        let deadline = Deadline::after(ACTION_DEADLINE);
+        live.engine.find_tab(name, |info| readable.contains(&info.tab), deadline).await
+    }
+
     /// A list of tabs. Those that may not be read lose title and path.
     pub(crate) async fn redact_tabs(&self, browser: &Browser, mut output: ActionOutput) -> ActionOutput {
         let rulebook = self.policy.rulebook();
@@ -306,7 +371,8 @@ impl PolicyCheck {
             let text = |name: &str| tab.get(name).and_then(Value::as_str).unwrap_or_default();
             let mark = if tab.get("current") == Some(&Value::Bool(true)) { "*" } else { " " };
             let title: String = text("title").chars().take(60).collect();
-            lines.push(format!("{mark} {id}  {title:?}  {}", text("url")));
+            let shared = if tab.get("shared") == Some(&Value::Bool(true)) { SHARED_TAB } else { "" };
+            lines.push(format!("{mark} {id}  {title:?}  {}{shared}", text("url")));
         }
         output.text = lines.join("\n");
         output
@@ -382,11 +448,6 @@ pub(crate) fn refusal(decision: &Decision) -> Failure {
     };
     let details = serde_json::json!({"remedy": remedy, "decided_by": decision.source().to_string()});
     Failure::new(ErrorCode::PolicyDenied, why).with_remedy(advice).with_details(details)
-}
-
-fn unapproved(decision: &Decision, what: &str) -> Failure {
-    let refusal = refusal(decision);
-    Failure { message: format!("{what} {}", refusal.message), ..refusal }
 }
 
 /// The failure when the user allows a site after the navigation to it was blocked.

@@ -228,7 +228,7 @@ const UNSEEN: &str = "its name has invisible characters";
 
 /// What the output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum OutputKind {
     /// A file.
     File,
     /// A directory that files are put in.
@@ -239,7 +239,7 @@ pub enum Wanted {
 ///
 /// # Errors
 /// When a part of the path begins with a dot, or the table lists it.
-pub fn refuse_protected(below: &Path, wanted: Wanted) -> Result<(), Failure> {
+pub fn refuse_protected(below: &Path, wanted: OutputKind) -> Result<(), Failure> {
     let Some(why) = protection(below, wanted) else { return Ok(()) };
     let message = format!("Nothing is written to {}: {why}.", below.display());
     Err(Failure::new(ErrorCode::PolicyDenied, message).with_remedy(
@@ -249,11 +249,11 @@ pub fn refuse_protected(below: &Path, wanted: Wanted) -> Result<(), Failure> {
 
 /// Whether tools act on a file of this name in any directory.
 pub(crate) fn is_protected_name(name: &str) -> bool {
-    protection(Path::new(name), Wanted::File).is_some()
+    protection(Path::new(name), OutputKind::File).is_some()
 }
 
 /// Why a path is protected, if it is.
-fn protection(below: &Path, wanted: Wanted) -> Option<&'static str> {
+fn protection(below: &Path, wanted: OutputKind) -> Option<&'static str> {
     let parts = below.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_string_lossy()),
         _ => None,
@@ -271,7 +271,7 @@ fn protection(below: &Path, wanted: Wanted) -> Option<&'static str> {
     if parts.iter().any(|part| is_listed(DIRECTORIES, part)) {
         return Some(TOOL);
     }
-    let name = parts.last().filter(|_| wanted == Wanted::File)?;
+    let name = parts.last().filter(|_| wanted == OutputKind::File)?;
     let is_tool = is_listed(FILES, name) || is_listed(HOOKS, name) || is_configuration(name);
     is_tool.then_some(TOOL)
 }
@@ -332,7 +332,7 @@ mod tests {
             "\u{200b}.envrc",
             "pack\u{200b}age.json",
         ] {
-            let refused = refuse_protected(Path::new(path), Wanted::File);
+            let refused = refuse_protected(Path::new(path), OutputKind::File);
             assert_eq!(refused.map_err(|failure| failure.code), Err(ErrorCode::PolicyDenied), "{path:?}");
         }
         for path in [
@@ -345,12 +345,12 @@ mod tests {
             "./out/x.png",
             "état.txt",
         ] {
-            assert_eq!(protection(Path::new(path), Wanted::File), None, "{path:?}");
+            assert_eq!(protection(Path::new(path), OutputKind::File), None, "{path:?}");
         }
         for (folder, may) in
             [("build", true), ("out/build", true), (".git", false), ("node_modules/.bin", false)]
         {
-            assert_eq!(protection(Path::new(folder), Wanted::Directory).is_none(), may, "{folder}");
+            assert_eq!(protection(Path::new(folder), OutputKind::Directory).is_none(), may, "{folder}");
         }
     }
 }

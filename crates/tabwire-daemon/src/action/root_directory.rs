@@ -12,6 +12,8 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::action::written_files::FileIdentity;
+
 /// Opens a directory without following a link to it.
 const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -140,6 +142,26 @@ impl FileSlot {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let made = rustix::fs::openat(&self.directory, &self.name, flags, Mode::RUSR | Mode::WUSR)?;
         Ok(File::from(made))
+    }
+
+    /// The file, without following a link. Its content counts unless it is still written.
+    pub(crate) fn identity(&self, is_complete: bool) -> io::Result<FileIdentity> {
+        let found = rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        // As text: the types of the numbers differ between systems.
+        let content = format!("{} {} {}", found.st_size, found.st_mtime, found.st_mtime_nsec);
+        let file = format!("{} {}", found.st_dev, found.st_ino);
+        Ok(FileIdentity { file, content: is_complete.then_some(content) })
+    }
+
+    /// Replaces a regular file by this one, which is in the same directory and gets its permissions to read and write. A
+    /// link is not followed and not replaced.
+    pub(crate) fn replace(&self, other: &Self) -> io::Result<()> {
+        let found = rustix::fs::statat(&other.directory, &other.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        check_plain(found.st_mode)?;
+        let mode = Mode::from_raw_mode(found.st_mode)
+            & (Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH);
+        rustix::fs::chmodat(&self.directory, &self.name, mode, AtFlags::empty())?;
+        Ok(rustix::fs::renameat(&self.directory, &self.name, &other.directory, &other.name)?)
     }
 
     /// Opens a regular file for reading. Links, directories, devices and pipes are refused.

@@ -1,7 +1,7 @@
 //! The audit entry of one request, from its start to its row. A cancelled request gets a row too.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 use tabwire_api::api::ActionRequest;
@@ -10,12 +10,16 @@ use tabwire_audit::{ClientInfo, Entry, LogVisibility, Origin, Outcome, Ruling, S
 use tabwire_engine::{Browser, find_action};
 use tabwire_policy::Flow;
 
+use crate::audit::event::Event;
 use crate::audit::parameters::logged_parameters;
 use crate::audit::results::LOGGED_RESULT;
 use crate::audit::writer::AuditWriter;
+use crate::chat::steps::{StepFacts, is_readable};
 use crate::http::caller::Caller;
+use crate::trail::PictureName;
 
-/// The action name of a CDP client's disconnect. Its row has the time of the disconnect and the length of the connection.
+/// The names of disconnects. Their rows have the time of the disconnect and the length of the connection.
+const DISCONNECTS: [&str; 3] = [DISCONNECT, "mcp_disconnect", "extension_disconnect"];
 const DISCONNECT: &str = "cdp_disconnect";
 
 /// What is logged of data that may go from one site to another.
@@ -59,6 +63,7 @@ impl AuditEntry {
         entry.caller = Some(caller.clone());
         if let Some(entry) = &mut entry.entry {
             entry.tab = request.tab;
+            entry.run.clone_from(&request.run);
             let message = SafeMessage::own("It was cancelled before it completed.");
             entry.outcome = Outcome::Failed { code: ErrorCode::OutcomeUnknown, message };
         }
@@ -79,6 +84,7 @@ impl AuditEntry {
         let mut entry = Self::new(audit, request.key(), client_info, name, "script", parameters);
         entry.caller = Some(caller.clone());
         if let Some(entry) = &mut entry.entry {
+            entry.run.clone_from(&request.run);
             let message = SafeMessage::own("It was cancelled before it completed.");
             entry.outcome = Outcome::Failed { code: ErrorCode::OutcomeUnknown, message };
         }
@@ -128,6 +134,7 @@ impl AuditEntry {
             outcome: Outcome::Done,
             parameters,
             changes: Summary::default(),
+            run: None,
         };
         Self {
             audit: Arc::clone(audit),
@@ -145,9 +152,17 @@ impl AuditEntry {
         }
     }
 
+    /// The name of the row's picture in the trail.
+    pub(crate) fn picture_name(&self) -> Option<PictureName> {
+        let entry = self.entry.as_ref()?;
+        let since = entry.time.duration_since(UNIX_EPOCH).ok()?;
+        let time_ms = i64::try_from(since.as_millis()).ok()?;
+        Some(PictureName::new(time_ms, entry.project.as_deref(), entry.session.as_str(), entry.action))
+    }
+
     /// The client.
     pub(crate) fn caller(&self) -> Caller {
-        self.caller.clone().unwrap_or_else(Caller::at_port)
+        self.caller.clone().unwrap_or_else(|| Caller::at_port(None))
     }
 
     /// Takes the row, with the client.
@@ -178,6 +193,60 @@ impl AuditEntry {
         );
         entry.given = params.clone();
         entry
+    }
+
+    /// The entry of something that the user did in the dashboard.
+    pub(crate) fn of_user(
+        audit: &Arc<AuditWriter>,
+        session: SessionKey,
+        client_info: ClientInfo,
+        action: &'static str,
+        params: &Value,
+    ) -> Self {
+        Self::new(
+            audit,
+            session,
+            client_info,
+            action,
+            "user",
+            Summary::of(params, &logged_parameters(action)),
+        )
+    }
+
+    /// What the row tells the user of a chat.
+    pub(crate) fn step_facts(&self) -> StepFacts {
+        let Some(entry) = &self.entry else { return StepFacts::default() };
+        let shown = |name: &str| entry.parameters.find_text(name).map(str::to_owned);
+        let label = shown("target").filter(|target| is_readable(target)).or_else(|| shown("url"));
+        let site = entry.origin.as_ref().map(|origin| origin.as_str().to_owned());
+        StepFacts { site, label, ..StepFacts::default() }
+    }
+
+    /// The entry of something that no request asked for. That of a disconnect is held while the client is connected.
+    pub(crate) fn of_event(
+        audit: &Arc<AuditWriter>,
+        session: SessionKey,
+        client_info: ClientInfo,
+        event: &Event,
+    ) -> Self {
+        let parameters = Summary::of(&event.params(), &logged_parameters(event.name()));
+        Self::new(audit, session, client_info, event.name(), event.kind(), parameters)
+    }
+
+    /// Sets tab and origin of a tab that may be closed.
+    pub(crate) fn at(&mut self, tab: TabId, url: &str) {
+        if let Some(entry) = &mut self.entry {
+            (entry.tab, entry.origin) = (Some(tab), Origin::of(url));
+        }
+    }
+
+    /// Writes the row of an event without waiting for it.
+    pub(crate) fn write(mut self, failure: Option<&Failure>) {
+        if let (Some(entry), Some(failure)) = (&mut self.entry, failure) {
+            let message = SafeMessage::of(&failure.message, &self.given);
+            entry.outcome = Outcome::Failed { code: failure.code, message };
+        }
+        // Dropped, which writes it.
     }
 
     /// Sets the policy decision.
@@ -230,7 +299,7 @@ impl AuditEntry {
 impl Drop for AuditEntry {
     fn drop(&mut self) {
         if let Some(mut entry) = self.take_entry() {
-            if entry.action == DISCONNECT {
+            if DISCONNECTS.contains(&entry.action) {
                 entry.time = SystemTime::now();
             }
             self.audit.write_unwatched(entry);
@@ -259,7 +328,7 @@ mod tests {
 
     use serde_json::json;
     use tabwire_audit::{Filter, Reader};
-    use tabwire_engine::{ACTIONS, SESSION_ACTIONS};
+    use tabwire_engine::{ACTIONS, SCRIPT_ACTIONS, SESSION_ACTIONS};
 
     use super::*;
     use crate::audit::parameters::logged_parameters;
@@ -293,7 +362,7 @@ mod tests {
 
     async fn run(audit: &Arc<AuditWriter>, name: &str, params: Value, failure: Option<&Failure>) {
         let request = ActionRequest { params, ..ActionRequest::default() };
-        let mut entry = AuditEntry::of_action(audit, name, &request, &Caller::at_port());
+        let mut entry = AuditEntry::of_action(audit, name, &request, &Caller::at_port(None));
         entry.result(&json!({
             "url": format!("https://a.test/{CANARY}?{CANARY}"), "value": CANARY, "did": CANARY, "element": CANARY,
             "title": CANARY, "text": CANARY, "dialog": {"message": CANARY}, "console_errors": [CANARY],
@@ -309,7 +378,7 @@ mod tests {
         let audit = AuditWriter::start(Some(&path));
         let codes =
             [ErrorCode::EvalFailed, ErrorCode::BadArgs, ErrorCode::Internal, ErrorCode::SelectorNotFound];
-        let actions = ACTIONS.iter().chain(SESSION_ACTIONS);
+        let actions = ACTIONS.iter().chain(SESSION_ACTIONS).chain(SCRIPT_ACTIONS);
         let names = std::iter::once(CANARY).chain(actions.map(|action| action.name));
         let mut written = 0;
         for name in names {
@@ -347,7 +416,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let path = home.path().join("state/audit.sqlite");
         let audit = AuditWriter::start(Some(&path));
-        drop(AuditEntry::of_action(&audit, "click", &ActionRequest::default(), &Caller::at_port()));
+        drop(AuditEntry::of_action(&audit, "click", &ActionRequest::default(), &Caller::at_port(None)));
         audit.close().await;
         let rows = Reader::open(&path).expect("an audit log").last(&Filter::default(), 10).expect("rows");
         assert_eq!(rows.iter().map(|row| row.result.as_str()).collect::<Vec<_>>(), ["OUTCOME_UNKNOWN"]);
@@ -361,7 +430,7 @@ mod tests {
         let audit = AuditWriter::start(Some(&path));
         let notices = async || {
             let request = ActionRequest::default();
-            AuditEntry::of_action(&audit, "click", &request, &Caller::at_port()).finish(None).await
+            AuditEntry::of_action(&audit, "click", &request, &Caller::at_port(None)).finish(None).await
         };
         let first = notices().await;
         assert!(

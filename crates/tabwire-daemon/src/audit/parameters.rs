@@ -2,7 +2,7 @@
 //!
 //! Actions declare it in their own files. The table here is for events of the log that are not actions.
 
-use tabwire_api::LogVisibility::{self, Keyword};
+use tabwire_api::LogVisibility::{self, Keyword, Path, Url};
 use tabwire_engine::find_action;
 
 /// A parameter and how much of it the log shows.
@@ -17,14 +17,27 @@ const RULING: &[LoggedParameter] = &[
     ("answer", Keyword),
 ];
 
+const HOLD: &[LoggedParameter] = &[("scope", Keyword), ("agent", Keyword)];
+
 const EVENTS: &[(&str, &[LoggedParameter])] = &[
     ("cdp_connect", &[("share", Keyword)]),
+    ("cdp_port", &[("port", Keyword), ("open", Keyword)]),
     ("execute", &[("bytes", Keyword), ("hash", Keyword), ("file", Keyword)]),
+    ("client_disconnect", &[("kind", Keyword), ("client", Keyword), ("program", Keyword)]),
     ("upstream_switch", &[("from", Keyword), ("to", Keyword)]),
     ("policy_allow", RULING),
     ("policy_deny", RULING),
     ("policy_revoke", RULING),
     ("approval_answer", RULING),
+    ("question_asked", &[("id", Keyword), ("action", Keyword), ("site", Keyword), ("capability", Keyword)]),
+    ("question_expired", &[("id", Keyword)]),
+    ("tab_opened", &[("url", Url)]),
+    ("navigated", &[("url", Url)]),
+    ("download_began", &[("url", Url), ("name", Path)]),
+    ("events_dropped", &[("count", Keyword)]),
+    ("pause", HOLD),
+    ("stop", HOLD),
+    ("resume", HOLD),
 ];
 
 /// The parameters of an action or event that the log shows; none for an unknown name.

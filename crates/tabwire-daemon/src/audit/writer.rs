@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tabwire_audit::{AuditError, AuditLog, Bounds, Entry, Quarantined};
-use tokio::sync::oneshot;
+use tabwire_audit::{AuditError, AuditLog, Bounds, Entry, Quarantine};
+use tokio::sync::{oneshot, watch};
 
-use crate::limits::AUDIT_DEADLINE;
+/// How long a response waits for its row in the audit log. Then it is sent without.
+const AUDIT_DEADLINE: Duration = Duration::from_secs(1);
 
 /// How long the audit log may take to write the waiting rows when the daemon ends.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(3);
@@ -22,6 +23,8 @@ pub(crate) struct AuditWriter {
     /// Absent when the log is switched off, or the system gives no thread for it.
     log: Option<AuditLog>,
     health: Arc<Mutex<Health>>,
+    /// Counts committed rows, for event streams.
+    commits: watch::Sender<u64>,
 }
 
 /// Whether rows are lost, and the notices for the user.
@@ -67,9 +70,10 @@ impl AuditWriter {
     /// Starts the audit log at a path. Without a path, rows are discarded.
     pub(crate) fn start(path: Option<&Path>) -> Arc<Self> {
         let health = Arc::new(Mutex::new(Health::default()));
-        let Some(path) = path else { return Arc::new(Self { log: None, health }) };
+        let commits = watch::Sender::new(0);
+        let Some(path) = path else { return Arc::new(Self { log: None, health, commits }) };
         let reported = Arc::clone(&health);
-        let log = AuditLog::start(path, Bounds::default(), move |Quarantined { path, reason }| {
+        let log = AuditLog::start(path, Bounds::default(), move |Quarantine { path, reason }| {
             let path = path.display();
             lock(&reported)
                 .notify(format!("The audit log was moved to {path}: {reason}. A new one was created."));
@@ -77,7 +81,7 @@ impl AuditWriter {
         if let Err(error) = &log {
             lock(&health).record(&Err(error.clone()));
         }
-        Arc::new(Self { log: log.ok(), health })
+        Arc::new(Self { log: log.ok(), health, commits })
     }
 
     /// Whether rows are written at all.
@@ -89,11 +93,12 @@ impl AuditWriter {
     pub(crate) async fn write(&self, entry: Entry) -> Vec<String> {
         let Some(log) = &self.log else { return self.take_notices() };
         let (sender, receiver) = oneshot::channel();
-        let health = Arc::clone(&self.health);
+        let (health, commits) = (Arc::clone(&self.health), self.commits.clone());
         log.submit(
             entry,
             Box::new(move |result| {
                 lock(&health).record(&result);
+                commits.send_modify(|count| *count += 1);
                 // The receiver is gone after the deadline.
                 let _ = sender.send(());
             }),
@@ -107,9 +112,25 @@ impl AuditWriter {
     /// Writes a row without waiting for it.
     pub(crate) fn write_unwatched(&self, entry: Entry) {
         if let Some(log) = &self.log {
-            let health = Arc::clone(&self.health);
-            log.submit(entry, Box::new(move |result| lock(&health).record(&result)));
+            let (health, commits) = (Arc::clone(&self.health), self.commits.clone());
+            log.submit(
+                entry,
+                Box::new(move |result| {
+                    lock(&health).record(&result);
+                    commits.send_modify(|count| *count += 1);
+                }),
+            );
         }
+    }
+
+    /// Rows that were lost since the last one that was written.
+    pub(crate) fn lost(&self) -> u64 {
+        lock(&self.health).lost
+    }
+
+    /// Changes after every row.
+    pub(crate) fn commits(&self) -> watch::Receiver<u64> {
+        self.commits.subscribe()
     }
 
     fn take_notices(&self) -> Vec<String> {

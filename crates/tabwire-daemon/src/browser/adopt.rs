@@ -35,6 +35,7 @@ impl Daemon {
         if !swept.removed.is_empty() {
             tracing::info!(removed = ?swept.removed, "removed stale files");
         }
+        self.browsers.rentals.sweep();
         self.forget_mcp_sessions();
         let records = self.running_records();
         if !records.is_empty() {
@@ -75,10 +76,14 @@ impl Daemon {
     }
 
     /// Removes the records of sessions that were created for MCP clients: those were disconnected with the earlier daemon.
-    /// Their browsers then have no session, and are ended.
+    /// Their browsers then have no session, and are ended. Their tabs in browsers of the user are closed at the next use.
     fn forget_mcp_sessions(&self) {
         let store = self.sessions.store();
         for key in store.list(None).iter().filter(|key| is_temporary(&key.name)) {
+            let running = store.find(key).and_then(|record| record.running);
+            if let Some((run, running)) = running.and_then(|running| Some((running.run.clone()?, running))) {
+                self.browsers.close_later(run, running.own_targets());
+            }
             store.forget_record(key);
         }
     }
@@ -95,7 +100,7 @@ impl Daemon {
         tracing::info!(browser = %descriptor.id, "no session has this browser; ending it");
         let browsers = Arc::clone(&self.browsers);
         self.tasks.start("end-unused-browser", async move {
-            if let Err(failure) = browsers.stop_by_descriptor(&descriptor).await {
+            if let Err(failure) = browsers.stop_by_descriptor(&descriptor, None).await {
                 tracing::warn!(browser = %descriptor.id, %failure, "it did not end; its keeper will end it");
             }
         });
@@ -113,7 +118,7 @@ impl Daemon {
             let Some(partition) = running.partition.clone() else { continue };
             let place = match &running.context {
                 Some(context) => PartitionScope::Context(context.clone()),
-                None => PartitionScope::Tabs(running.tab_ids.targets()),
+                None => PartitionScope::Tabs(running.own_targets()),
             };
             browser.hub.reserve(partition, place).await.map_err(gone)?;
         }

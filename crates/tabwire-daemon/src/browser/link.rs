@@ -4,12 +4,14 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 
 use tabwire_api::UpstreamKind;
-use tabwire_browser::Claim;
+use tabwire_bidi::BrowserFacts;
+use tabwire_browser::{BidiSession, Claim};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
-use tabwire_cdp::{FrameSink, FrameSource, PipeSink, PipeSource, TransportError};
+use tabwire_cdp::{FrameSink, FrameSource, PipeSink, PipeSource, TaskGroup, TransportError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
+use crate::browser::bidi;
 use crate::hub::attachments::AttachmentList;
 
 /// A connection to one browser, ready for a hub.
@@ -24,6 +26,8 @@ pub struct BrowserLink {
     pub(crate) staging: Option<PathBuf>,
     /// The list of attachments, for browsers with the extension.
     pub(crate) attachments: Option<AttachmentList>,
+    /// Whether it was rented for one session: no user has tabs in it.
+    pub(crate) is_rented: bool,
 }
 
 impl BrowserLink {
@@ -44,7 +48,40 @@ impl BrowserLink {
             earlier_control_session: claim.control_session,
             staging: None,
             attachments: None,
+            is_rented: false,
         })
+    }
+
+    /// A Firefox that its keeper holds, emulated in front of its BiDi session.
+    ///
+    /// # Errors
+    /// When its websocket cannot be reached.
+    pub(crate) async fn from_bidi_claim(
+        claim: Claim,
+        session: BidiSession,
+        tasks: &TaskGroup,
+    ) -> Result<Self, TransportError> {
+        let facts =
+            BrowserFacts { product: session.product, user_agent: session.user_agent, anchor: session.anchor };
+        let url = tabwire_cdp::WebSocketUrl::parse(&session.url)?;
+        let link = Self::of_bidi(url.connect().await?, facts, UpstreamKind::Pipe, tasks);
+        let keeper = KeeperConnection::new(claim.control)
+            .map_err(|error| TransportError::io("taking over the keeper's connection", &error))?;
+        // The sessions of an earlier daemon ended with its emulated browser.
+        Ok(Self { keeper: Some(keeper), ..link })
+    }
+
+    /// A browser behind a connected websocket of an existing BiDi session. It does not matter which process made the session.
+    pub(crate) fn of_bidi(
+        browser: (FrameSource, FrameSink),
+        facts: BrowserFacts,
+        kind: UpstreamKind,
+        tasks: &TaskGroup,
+    ) -> Self {
+        let (source, sink) = bidi::start(browser, facts, tasks);
+        let (keeper, earlier_control_session, staging, attachments) = (None, None, None, None);
+        let is_rented = false;
+        Self { kind, source, sink, keeper, earlier_control_session, staging, attachments, is_rented }
     }
 
     /// The user's own browser, emulated in front of its extension.
@@ -62,6 +99,7 @@ impl BrowserLink {
             earlier_control_session,
             staging,
             attachments,
+            is_rented: false,
         }
     }
 
@@ -76,6 +114,7 @@ impl BrowserLink {
             earlier_control_session,
             staging,
             attachments,
+            is_rented: false,
         }
     }
 
@@ -109,6 +148,7 @@ impl BrowserLink {
             earlier_control_session: None,
             staging: None,
             attachments: None,
+            is_rented: false,
         })
     }
 }

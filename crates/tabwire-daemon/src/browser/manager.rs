@@ -6,28 +6,52 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tabwire_api::api::{Isolation, PolicyProfile, SessionOptions};
-use tabwire_api::{BrowserId, ErrorCode, Failure, InstanceId, Remedy, SessionKey, Step, UpstreamKind};
-use tabwire_browser::limits::DEFAULT_CLOSE_GRACE;
-use tabwire_browser::{
-    AttachTarget, BrowserDescriptor, BrowserError, BrowserRun, Display, KeepRequest, LaunchSpec, LockState,
-    Ownership, PrivateDir, ProfileChoice, ProfileHomes, WebsocketUrl, WindowSize, attach, finder,
-    keeper_client, lock_state, new_browser_id, new_instance_id,
+use tabwire_api::{
+    BrowserId, ErrorCode, Failure, InstanceId, PartitionId, Remedy, SessionKey, Step, TargetId, UpstreamKind,
 };
-use tabwire_cdp::{TaskGroup, TransportError};
+use tabwire_browser::limits::DEFAULT_CLOSE_GRACE;
+use tabwire_browser::protocol::{self, ProtocolPlaces, ProtocolSource};
+use tabwire_browser::{
+    AttachTarget, BrowserDescriptor, BrowserEngine, BrowserError, BrowserRun, Display, HiddenAutomation,
+    KeepRequest, LaunchSpec, LockState, Ownership, PrivateDir, ProfileChoice, ProfileHomes, RequestHeader,
+    WebsocketUrl, WindowSize, attach, finder, keeper_client, lock_state, new_browser_id, new_instance_id,
+};
+use tabwire_cdp::{Deadline, TaskGroup, TransportError};
+use tabwire_mux::PartitionScope;
 
+use crate::browser::attach_failure::{other_browser, unreachable};
+use crate::browser::bidi;
 use crate::browser::link::BrowserLink;
-use crate::browser::served::{BrowserEnd, POOL, ServedBrowser};
+use crate::browser::served::{BrowserEnd, ExtensionLink, POOL, ServedBrowser};
 use crate::browser::sweep::sweep_all;
 use crate::config::DaemonConfig;
 use crate::extension::browser::ExtensionBrowser;
 use crate::extension::registry::ExtensionRegistry;
 use crate::hub::Hub;
-use crate::limits::{EXTENSION_DEADLINE, LAUNCH_DEADLINE};
+use crate::limits::LAUNCH_DEADLINE;
+use crate::rent::Rentals;
 use crate::session::live::LiveSession;
+use crate::vault::Vault;
 use crate::wsl::powershell::SharedPowershell;
+
+/// How long a command waits for the user's own browser to connect. A sleeping extension wakes every 30 s.
+const EXTENSION_DEADLINE: Duration = Duration::from_secs(35);
 
 /// How long a browser may take to respond to its first commands.
 const LINK_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long each tab of an ended session may take to close.
+const TAB_CLOSE_DEADLINE: Duration = Duration::from_millis(1_500);
+
+/// How long the tabs of an ended session may take to report whether the user looks at them.
+const IN_FRONT_DEADLINE: Duration = Duration::from_secs(1);
+
+/// How long a browser may take to print its version.
+const VERSION_DEADLINE: Duration = Duration::from_secs(10);
+
+/// The window of a browser that shows none. Its frame takes 87 pixels (Chromium 156), so pages have 1280 by 720. A window
+/// of this size, unlike an emulated viewport, leaves emulation to clients.
+const HEADLESS_WINDOW: WindowSize = WindowSize { width: 1280, height: 807 };
 
 /// How long a keeper may take to respond.
 pub(crate) const KEEPER_DEADLINE: Duration = Duration::from_secs(5);
@@ -40,8 +64,14 @@ pub struct BrowserManager {
     pub(crate) tasks: TaskGroup,
     served: Mutex<Vec<Weak<ServedBrowser>>>,
     extensions: Arc<ExtensionRegistry>,
+    /// Tabs of ended sessions in browsers of the user, by the run of the browser.
+    left_tabs: Mutex<Vec<(BrowserRun, Vec<TargetId>)>>,
     /// Held while a shared browser is looked up, started or released.
     pub(crate) sharing: tokio::sync::Mutex<()>,
+    /// Held while a protocol description is fetched, so that many requests block one thread only.
+    describing: tokio::sync::Mutex<()>,
+    /// The browsers of Grids and providers.
+    pub(crate) rentals: Arc<Rentals>,
     /// The PowerShell process on Windows, while it is used.
     pub(crate) powershell: SharedPowershell,
 }
@@ -53,13 +83,18 @@ impl BrowserManager {
         tasks: TaskGroup,
         extensions: Arc<ExtensionRegistry>,
     ) -> Self {
+        let vault = Vault::new(config.paths.data.clone(), config.path_env.clone());
+        let rentals = Arc::new(Rentals::new(&config.paths, vault, tasks.clone()));
         Self {
             config,
             instance,
             tasks,
+            rentals,
             extensions,
             served: Mutex::new(Vec::new()),
+            left_tabs: Mutex::default(),
             sharing: tokio::sync::Mutex::default(),
+            describing: tokio::sync::Mutex::default(),
             powershell: SharedPowershell::default(),
         }
     }
@@ -84,6 +119,9 @@ impl BrowserManager {
         key: &SessionKey,
         expected: Option<&BrowserRun>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
+        if options.is_rented() {
+            return self.rent(options, key).await;
+        }
         // Before the lock: other sessions must not wait for a sleeping extension.
         let own = match options.extension() {
             Some(name) => Some(self.extensions.choose(name, EXTENSION_DEADLINE).await?),
@@ -117,7 +155,12 @@ impl BrowserManager {
             }
             labels.insert(POOL.to_owned(), pool);
         }
-        let spec = self.plan(options)?;
+        let mut spec = self.plan(options)?;
+        if options.hide_automation == Some(true) {
+            let path = spec.executable.clone();
+            let query = move || finder::version(&path, Instant::now() + VERSION_DEADLINE);
+            spec.hidden_as = Some(HiddenAutomation::of_version(&in_background(query).await?)?);
+        }
         if !spec.temporary {
             if let Some(served) = self.find_by_profile(&spec.profile) {
                 return Ok(served);
@@ -149,7 +192,12 @@ impl BrowserManager {
         };
         let profile = choice.resolve(&id, &homes)?;
         let is_made = homes.has_made(&profile);
+        let engine = found.engine();
+        if engine == BrowserEngine::Firefox && options.policy() == PolicyProfile::Guarded {
+            return Err(bidi::unguarded_firefox());
+        }
         let mut spec = LaunchSpec::new(id, found.path, profile);
+        spec.engine = engine;
         spec.temporary = choice.is_temporary();
         spec.without_extensions = !is_made && !options.profile_extensions.unwrap_or(false);
         // The session opens its own first tab.
@@ -159,7 +207,12 @@ impl BrowserManager {
         spec.allow_dangerous = options.allow_dangerous_arguments.unwrap_or(false);
         spec.proxy.clone_from(&options.proxy);
         spec.reserved = options.policy() == PolicyProfile::Guarded;
-        spec.window = options.window.map(|(width, height)| WindowSize { width, height });
+        let wanted = options.window.map(|(width, height)| WindowSize { width, height });
+        spec.window = wanted.or((!options.is_headed()).then_some(HEADLESS_WINDOW));
+        if options.is_headed() {
+            let variables = options.display.iter();
+            spec.environment.extend(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        }
         if let Some(linger) = self.config.linger {
             spec.linger_ms = u64::try_from(linger.as_millis()).unwrap_or(u64::MAX);
         }
@@ -188,6 +241,18 @@ impl BrowserManager {
         self.claim(descriptor, KEEPER_DEADLINE).await
     }
 
+    /// The JSON of `/json/protocol`, from the browser's own port or a second run of its program.
+    pub(crate) async fn describe_protocol(&self, source: ProtocolSource) -> Result<String, Failure> {
+        let _describing = self.describing.lock().await;
+        let places = ProtocolPlaces {
+            keeper: (self.config.self_exe.clone(), self.config.keep_arguments.clone()),
+            runtime: self.config.paths.runtime.clone(),
+            state: self.config.paths.state.clone(),
+            data: self.config.paths.data.clone(),
+        };
+        in_background(move || Ok(protocol::describe(&source, &places))).await?
+    }
+
     /// Claims a browser from its keeper.
     pub(crate) async fn claim(
         &self,
@@ -199,8 +264,11 @@ impl BrowserManager {
         let deadline = Instant::now() + timeout;
         let claim = in_background(move || claim_when_free(&socket, &holder, deadline)).await?;
         let staging = self.staging_of(&descriptor.id)?;
-        let link =
-            BrowserLink::from_claim(claim).map_err(TransportError::into_failure)?.with_staging(staging);
+        let link = match claim.bidi.clone() {
+            Some(session) => BrowserLink::from_bidi_claim(claim, session, &self.tasks).await,
+            None => BrowserLink::from_claim(claim),
+        };
+        let link = link.map_err(TransportError::into_failure)?.with_staging(staging);
         self.serve(link, Ownership::Launched, Some(descriptor), None).await
     }
 
@@ -225,8 +293,11 @@ impl BrowserManager {
         let parsed = AttachTarget::parse(address)?;
         let expected = expected.filter(|_| !parsed.names_a_profile());
         let home = self.config.home.clone();
+        let parsed_headers =
+            headers.iter().map(|header| RequestHeader::parse(header)).collect::<Result<Vec<_>, _>>()?;
         let found = in_background(move || {
-            attach::discover(&parsed, home.as_deref(), Instant::now() + KEEPER_DEADLINE)
+            let deadline = Instant::now() + KEEPER_DEADLINE;
+            attach::discover_with_headers(&parsed, home.as_deref(), &parsed_headers, deadline)
         })
         .await?;
         if let (Some(expected), Some(found_run)) = (expected, found.run())
@@ -240,7 +311,33 @@ impl BrowserManager {
         }
         let link = BrowserLink::attach(found.expose().as_str(), headers).await.map_err(unreachable)?;
         tracing::info!(address = %found, "attached to a browser");
-        self.serve(link, Ownership::Attached, None, Some(found)).await
+        let served = self.serve(link, Ownership::Attached, None, Some(found)).await?;
+        self.close_left_tabs(&served).await;
+        Ok(served)
+    }
+
+    /// Closes tabs of an ended session when its browser is used again.
+    pub(crate) fn close_later(&self, run: BrowserRun, tabs: Vec<TargetId>) {
+        self.left_tabs.lock().unwrap_or_else(PoisonError::into_inner).push((run, tabs));
+    }
+
+    /// Closes the tabs that sessions of an earlier daemon left in a browser of the user.
+    async fn close_left_tabs(&self, served: &ServedBrowser) {
+        let Some(run) = served.run() else { return };
+        let mut left = Vec::new();
+        self.left_tabs.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|(of, tabs)| {
+            if *of == run {
+                left.append(tabs);
+            }
+            *of != run
+        });
+        if left.is_empty() {
+            return;
+        }
+        let partition = PartitionId::new("left by an earlier daemon");
+        // If the browser is gone, so are the tabs.
+        let _ = served.hub.reserve(partition.clone(), PartitionScope::Tabs(left)).await;
+        let _ = served.hub.end_partition(partition, Vec::new()).await;
     }
 
     /// Connects to the user's own browser through its extension. One emulated browser serves all sessions.
@@ -250,11 +347,14 @@ impl BrowserManager {
         }
         let link = BrowserLink::of_extension(browser.serve().await?, browser.attachments.clone());
         tracing::info!(install = %browser.install, product = %browser.product, "connected to the user's own browser");
-        let extension = Some((browser.install.clone(), browser.run()));
+        let (install, run, stats) = (browser.install.clone(), browser.run(), browser.holdings.clone());
+        let extension = ExtensionLink { install, run, stats };
         let make = |hub, upstream| {
             ServedBrowser::new(hub, upstream, Ownership::Attached, None, None).with_extension(extension)
         };
-        self.serve_as(link, make).await
+        let served = self.serve_as(link, make).await?;
+        self.close_left_tabs(&served).await;
+        Ok(served)
     }
 
     async fn serve(
@@ -309,15 +409,31 @@ impl BrowserManager {
         list.iter().filter_map(Weak::upgrade).filter(is_live).collect()
     }
 
-    /// Ends a session's partition, and the browser when no other session uses it.
+    /// Ends a session's partition, and the browser when no other session uses it. In a browser of the user, its own tabs
+    /// close, except one that the user looks at.
     pub(crate) async fn end_session(&self, live: &LiveSession) -> Result<BrowserEnd, Failure> {
+        live.is_ended.store(true, std::sync::atomic::Ordering::Release);
+        if live.browser.rental.is_some() {
+            live.browser.remove_user();
+            self.stop(&live.browser).await?;
+            return Ok(BrowserEnd::Released);
+        }
         let _sharing = self.sharing.lock().await;
         let served = &live.browser;
         let others = served.remove_user();
         let is_own = served.ownership.may_close();
         if let Some(partition) = live.partition.clone().filter(|_| others > 0 || !is_own) {
+            let looked_at = match served.upstream {
+                UpstreamKind::Websocket if !is_own => {
+                    live.engine.tabs_in_front(Deadline::after(IN_FRONT_DEADLINE)).await
+                }
+                // The extension knows which tabs the user has used.
+                _ => Vec::new(),
+            };
             // If the browser is gone, so is the partition.
-            let _ = served.hub.end_partition(partition).await;
+            let _ = served.hub.end_partition(partition, looked_at).await;
+        } else if others > 0 {
+            close_own_tabs(live).await;
         }
         if others > 0 {
             return Ok(BrowserEnd::Kept);
@@ -328,6 +444,20 @@ impl BrowserManager {
 
     /// Ends a launched browser and waits until it is gone. An attached one is only released.
     pub(crate) async fn stop(&self, served: &ServedBrowser) -> Result<(), Failure> {
+        self.stop_within(served, None).await
+    }
+
+    /// The same with this much time for the browser to end by itself, before it is killed.
+    pub(crate) async fn stop_within(
+        &self,
+        served: &ServedBrowser,
+        grace: Option<Duration>,
+    ) -> Result<(), Failure> {
+        if let Some(rental) = &served.rental {
+            rental.set_closing();
+            served.hub.detach().await;
+            return rental.release().await;
+        }
         if let Some(windows) = served.windows.as_ref().filter(|_| served.ownership.may_close()) {
             let ended = windows.stop().await;
             served.hub.detach().await;
@@ -337,16 +467,20 @@ impl BrowserManager {
             served.hub.detach().await;
             return Ok(());
         };
-        let ended = self.stop_by_descriptor(descriptor).await;
+        let ended = self.stop_by_descriptor(descriptor, grace).await;
         served.hub.detach().await;
         ended
     }
 
     /// Has a keeper end its browser, and waits until it is gone.
-    pub(crate) async fn stop_by_descriptor(&self, descriptor: &BrowserDescriptor) -> Result<(), Failure> {
+    pub(crate) async fn stop_by_descriptor(
+        &self,
+        descriptor: &BrowserDescriptor,
+        grace: Option<Duration>,
+    ) -> Result<(), Failure> {
         let socket = descriptor.socket.clone();
         let deadline = Instant::now() + LAUNCH_DEADLINE;
-        let stopped = in_background(move || keeper_client::stop(&socket, None, deadline)).await;
+        let stopped = in_background(move || keeper_client::stop(&socket, grace, deadline)).await;
         self.remove_staging(&descriptor.id);
         match stopped {
             // A keeper that is gone has ended its browser.
@@ -387,6 +521,15 @@ impl BrowserManager {
     }
 }
 
+/// Closes the tabs of a session in a browser that others go on using.
+async fn close_own_tabs(live: &LiveSession) {
+    for info in live.engine.list_tabs() {
+        if let Err(failure) = live.engine.close_tab(info.tab, TAB_CLOSE_DEADLINE).await {
+            tracing::info!(%failure, tab = %info.tab, "a tab of an ended session did not close");
+        }
+    }
+}
+
 /// The key of a shared browser: sessions of one project with the same options share one.
 fn pool_of(options: &SessionOptions, key: &SessionKey) -> String {
     let proxy = options.proxy.as_ref().filter(|_| options.isolation() == Isolation::Shared);
@@ -399,27 +542,9 @@ fn pool_of(options: &SessionOptions, key: &SessionKey) -> String {
         proxy,
         options.window,
         options.policy(),
+        options.hide_automation.unwrap_or(false),
     ]);
     sha1_smol::Sha1::from(wanted.to_string()).digest().to_string()[..16].to_owned()
-}
-
-/// The failure when another browser responds at the URL of the one that the session was attached to.
-fn other_browser(found: &WebsocketUrl, address: &str) -> Failure {
-    let product = found.product().map(|product| format!(" ({product})")).unwrap_or_default();
-    let message = format!("The browser of this session is gone. Another one{product} responds at {found}.");
-    Failure::new(ErrorCode::BrowserGone, message).with_remedy(Remedy::new(
-        "Nothing was done in it. Run {} to use it.",
-        [Step::command(format!("tabwire connect {address}"))],
-    ))
-}
-
-fn unreachable(error: TransportError) -> Failure {
-    let failure = error.into_failure();
-    if failure.code != ErrorCode::BrowserGone {
-        return failure;
-    }
-    Failure::new(ErrorCode::NoBackend, format!("The browser could not be reached: {failure}."))
-        .with_remedy("Check that it runs with remote debugging and that the URL is current.")
 }
 
 fn relative_profile(path: &str) -> Failure {

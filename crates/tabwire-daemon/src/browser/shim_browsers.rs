@@ -57,18 +57,24 @@ impl ServedBrowser {
     /// The status of a browser that Chrome shims use.
     fn describe_for_shim(&self) -> ShimBrowser {
         let (descriptor, windows) = (self.descriptor.as_ref(), self.windows.as_ref());
+        let found = self.found.get();
+        let address = self.address.as_ref();
+        let display = self.display().or_else(|| found.and_then(|found| found.display));
         ShimBrowser {
-            ownership: if self.ownership.may_close() { "launched" } else { "attached" }.to_owned(),
+            ownership: self.ownership.as_str().to_owned(),
             product: descriptor
                 .and_then(|descriptor| descriptor.version.clone())
+                .or_else(|| address.and_then(|address| address.product().map(str::to_owned)))
                 .or_else(|| windows.and_then(|windows| windows.product.clone())),
             pid: descriptor
                 .map(|descriptor| descriptor.browser.pid())
+                .or_else(|| found.and_then(|found| found.pid))
                 .or_else(|| windows.and_then(|windows| i32::try_from(windows.pid).ok())),
             profile: descriptor
                 .map(|descriptor| descriptor.profile.clone())
+                .or_else(|| found.map(|found| found.profile.clone()))
                 .or_else(|| windows.map(|windows| windows.profile.clone().into())),
-            headless: self.display().map(|display| display == Display::Headless),
+            headless: display.map(|display| display == Display::Headless),
             lines: self.shim_connections.load(Ordering::SeqCst),
         }
     }

@@ -10,6 +10,7 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use tabwire_api::api::{CHROME_UPGRADE, ChromeMessage, ChromeOpening};
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
@@ -102,6 +103,14 @@ pub(crate) async fn closed_by_peer(stream: &UnixStream) {
             Ok(0) | Err(_) => return,
         }
     }
+}
+
+/// Whether the peer has closed the stream in both directions, as a killed process does. A shim that ends closes one
+/// direction, and waits for the last message.
+pub(crate) fn is_hung_up(stream: &UnixStream) -> bool {
+    let mut descriptors = [PollFd::new(stream, PollFlags::empty())];
+    let polled = rustix::event::poll(&mut descriptors, Some(&Timespec::default()));
+    polled.is_ok() && descriptors.iter().any(|polled| polled.revents().contains(PollFlags::HUP))
 }
 
 /// Reads the opening line and the descriptors that come with it.

@@ -14,6 +14,7 @@ use tabwire_mcp::{Connection, HttpService};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 use crate::daemon::Daemon;
+use crate::endpoint::connections::DisconnectSignal;
 use crate::endpoint::mcp_clients::Principal;
 use crate::endpoint::mcp_connection::McpConnection;
 use crate::http::caller::Caller;
@@ -72,7 +73,7 @@ impl Daemon {
             Ok(opening) => self.open_mcp(&opening, caller).map(|connection| (opening, connection)),
             Err(failure) => Err(failure),
         };
-        let (opening, connection) = match opened {
+        let (opening, (connection, signal)) = match opened {
             Ok(opened) => opened,
             Err(failure) => return send(&mut writer, &json!({"failed": failure})).await,
         };
@@ -89,13 +90,20 @@ impl Daemon {
             () = serving => {}
             // A newer daemon takes over and keeps the client's session.
             () = self.tasks.stopping() => connection.end(),
+            // Its calls end, and its own session with them. Its next message opens a new connection.
+            () = signal.wanted() => connection.leave().await,
         }
     }
 
-    fn open_mcp(self: &Arc<Self>, opening: &McpOpening, caller: Caller) -> Result<Arc<Connection>, Failure> {
+    fn open_mcp(
+        self: &Arc<Self>,
+        opening: &McpOpening,
+        caller: Caller,
+    ) -> Result<(Arc<Connection>, DisconnectSignal), Failure> {
         let backend = Arc::new(McpConnection::new(Arc::clone(self), caller, opening)?);
+        let signal = backend.disconnect_signal();
         let connection = Connection::new(backend, opening)?;
-        Ok(Arc::new(connection.with_extras(self.config.mcp_extras.clone())))
+        Ok((Arc::new(connection.with_extras(self.config.mcp_extras.clone())), signal))
     }
 
     /// Serves clients over HTTP while the connection lasts.

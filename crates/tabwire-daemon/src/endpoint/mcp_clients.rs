@@ -49,9 +49,9 @@ pub(crate) struct McpClients {
 
 /// A connected client. Counts until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Connected(Arc<AtomicUsize>);
+pub(crate) struct ConnectedClient(Arc<AtomicUsize>);
 
-impl Drop for Connected {
+impl Drop for ConnectedClient {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -68,9 +68,9 @@ impl McpClients {
     }
 
     /// Counts a connection.
-    pub(crate) fn connect(&self) -> Connected {
+    pub(crate) fn connect(&self) -> ConnectedClient {
         self.count.fetch_add(1, Ordering::SeqCst);
-        Connected(Arc::clone(&self.count))
+        ConnectedClient(Arc::clone(&self.count))
     }
 
     /// A unique client number.
@@ -80,9 +80,7 @@ impl McpClients {
 
     /// Opens the endpoint over HTTP, with a new secret.
     pub(crate) fn open(&self, service: HttpService) -> Result<Token, Failure> {
-        let secret = Token::draw().map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
-        })?;
+        let secret = Token::draw().map_err(Failure::no_random_bytes)?;
         let mut open = self.http();
         if open.is_some() {
             return Err(Failure::new(ErrorCode::Busy, "MCP is already served over HTTP.").with_remedy(

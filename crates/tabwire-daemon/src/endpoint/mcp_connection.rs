@@ -1,26 +1,33 @@
 //! One MCP client. Its calls run as actions; its session, tabs and leases end with it.
 
-use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
 use tabwire_api::api::{
-    ActionRequest, ActionResponse, ExecuteLine, ExecuteRequest, ExecuteResult, McpOpening,
+    ActionRequest, ActionResponse, ExecuteLine, ExecuteRequest, ExecuteResult, McpOpening, McpTransport,
 };
-use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, SessionName, TabId};
+use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, SessionName};
 use tabwire_audit::{Filter, Reader};
 use tabwire_mcp::{ApprovalQuestion, Approver, Backend, BackendFuture, Permission};
 use tokio::sync::mpsc;
 
+use crate::audit::entry::AuditEntry;
+use crate::audit::event::Event;
+use crate::chat::Chat;
+use crate::chat::steps::StepFacts;
 use crate::daemon::Daemon;
+use crate::endpoint::connections::{ClientKind, DisconnectSignal, Registration};
 use crate::http::caller::Caller;
-use crate::limits::{APPROVAL_DEADLINE, MCP_IMAGE_BYTES};
+use crate::limits::APPROVAL_DEADLINE;
 use crate::policy::approvals::{
     ApprovalDecision, ApprovalQueue, ApprovalRequest, ApprovalWatcher, PendingApproval,
 };
 use crate::session::Session;
+
+/// Largest image that is sent to an MCP client.
+const MCP_IMAGE_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Longest part of the name of an MCP client before its number.
 const MCP_CLIENT_NAME_BYTES: usize = 40;
@@ -37,92 +44,85 @@ pub(crate) struct McpConnection {
     template: ActionRequest,
     /// Whether the session outlives the client.
     keeps_session: bool,
-    number: u64,
+    /// What tells it apart from other connections of the same program.
+    number: String,
     /// Its name, for leases and the audit log.
     name: Mutex<ClientName>,
-    /// The tabs that it opened.
-    tabs: Mutex<HashSet<TabId>>,
+    /// Lists it while it is connected.
+    registration: Registration,
+    /// The chat whose agent it is.
+    chat: Option<Arc<Chat>>,
+    /// Writes the disconnect row when it is dropped. There is none before the client has introduced itself.
+    disconnect: OnceLock<AuditEntry>,
 }
 
 impl McpConnection {
     /// A client with a session of its own, unless the user named one.
     pub(crate) fn new(daemon: Arc<Daemon>, caller: Caller, opening: &McpOpening) -> Result<Self, Failure> {
-        let number = daemon.mcp_clients.number();
+        // The process of a client on stdio stays the same when it connects to the next daemon, and so do its tabs.
+        let number = match caller.pid().filter(|_| opening.transport == McpTransport::Stdio) {
+            Some(pid) => pid.to_string(),
+            None => format!("h{}", daemon.mcp_clients.number()),
+        };
         let mut template = opening.request.clone();
         if !opening.keeps_session {
             template.session = temporary_name()?;
         }
-        let name = template.client.clone().map_or_else(|| client_name("mcp", number), Ok)?;
+        let chat = opening.chat.as_deref().map(|id| find_chat(&daemon, id)).transpose()?;
+        if let Some(chat) = &chat {
+            // Names the chat: its policy questions are shown there.
+            template.client = Some(chat.client_name()?);
+            template.chat = Some(chat.id.to_string());
+            chat.connected(&template.project);
+        }
+        let name = template.client.clone().map_or_else(|| client_name("mcp", &number), Ok)?;
+        let info = caller.named(template.client.as_ref().map(ClientName::as_str), None);
+        let registration = daemon.clients.enter(ClientKind::Mcp, info, template.key());
         Ok(Self {
+            registration,
             daemon,
             caller,
             template,
             keeps_session: opening.keeps_session,
             number,
             name: Mutex::new(name),
-            tabs: Mutex::default(),
+            chat,
+            disconnect: OnceLock::new(),
         })
+    }
+
+    /// The signal that the user wants it to be disconnected.
+    pub(crate) fn disconnect_signal(&self) -> DisconnectSignal {
+        self.registration.signal()
     }
 
     fn name(&self) -> MutexGuard<'_, ClientName> {
         self.name.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tabs(&self) -> MutexGuard<'_, HashSet<TabId>> {
-        self.tabs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The session's open tabs, without waiting for anything.
-    fn open_tabs(&self) -> Vec<(TabId, Option<TabId>)> {
-        let session = self.daemon.sessions.find(&self.template.key());
-        let live = session.and_then(|session| session.peek_live().ok().flatten());
-        let tabs = live.map(|live| live.engine.list_tabs()).unwrap_or_default();
-        tabs.into_iter().map(|info| (info.tab, info.opener)).collect()
-    }
-
-    async fn run(&self, name: &str, request: ActionRequest) -> Result<ActionResponse, Failure> {
-        // In a session that ends with its client, all tabs are its own.
-        let before = if self.keeps_session { self.open_tabs() } else { Vec::new() };
-        let client = self.name().clone();
-        let used = request.tab;
-        let outcome = self.daemon.act(name, request, &self.caller).await;
-        if self.keeps_session {
-            let used = used.or_else(|| outcome.as_ref().ok().and_then(|response| response.tab));
-            self.record_tabs(&before, &client, used);
-        }
-        outcome
-    }
-
-    /// Records which of the new tabs this client opened.
-    fn record_tabs(&self, before: &[(TabId, Option<TabId>)], client: &ClientName, used: Option<TabId>) {
-        let session = self.daemon.sessions.find(&self.template.key());
-        let place = session.and_then(|session| session.leases.find_tab(client));
-        let mut own = self.tabs();
-        for (tab, opener) in self.open_tabs() {
-            let is_new = !before.iter().any(|(known, _)| *known == tab);
-            let is_popup = opener.is_some_and(|opener| own.contains(&opener) || Some(opener) == used);
-            if is_new && (Some(tab) == place || is_popup) {
-                own.insert(tab);
-            }
+    /// Runs an action until the user stops the turn of the chat, if the client is the agent of one.
+    async fn in_chat<T>(&self, running: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        let Some(chat) = &self.chat else { return running.await };
+        tokio::select! {
+            // First, so that no action begins in a turn that is being stopped.
+            biased;
+            failure = chat.stopped() => Err(failure),
+            result = running => result,
         }
     }
 
-    /// Closes the client's tabs and ends its leases. The session goes on.
+    /// Closes the client's tabs, ends its leases, and releases the tabs of the user that it used. The session goes on.
     async fn leave_session(&self, session: &Session) {
         let name = self.name().clone();
-        let own = std::mem::take(&mut *self.tabs());
-        if let Some(live) = session.find_live().await {
-            let tabs = live.engine.list_tabs();
-            let is_own = |tab: &TabId, opener: Option<TabId>| {
-                own.contains(tab) || opener.is_some_and(|opener| own.contains(&opener))
-            };
-            for info in tabs.iter().filter(|info| is_own(&info.tab, info.opener)) {
-                if let Err(failure) = live.engine.close_tab(info.tab, TAB_CLOSE_DEADLINE).await {
-                    tracing::info!(%failure, tab = %info.tab, "a tab of an MCP client did not close");
-                }
+        let Some(live) = session.find_live().await else { return session.leases.forget(&name) };
+        session.update_tabs(&live, &live.engine.list_tabs());
+        for tab in session.leases.owned_by(&name) {
+            if let Err(failure) = live.engine.close_tab(tab, TAB_CLOSE_DEADLINE).await {
+                tracing::info!(%failure, %tab, "a tab of an MCP client did not close");
             }
         }
         session.leases.forget(&name);
+        session.release_shared_tabs(&live).await;
     }
 
     /// Ends the session that was created for the client, with its browser.
@@ -147,7 +147,11 @@ impl Backend for McpConnection {
         name: &'a str,
         request: ActionRequest,
     ) -> BackendFuture<'a, Result<ActionResponse, Failure>> {
-        Box::pin(self.run(name, request))
+        let done = self.daemon.act(name, request, &self.caller);
+        Box::pin(async move {
+            let _call = self.registration.begin_call();
+            self.in_chat(done).await
+        })
     }
 
     fn execute<'a>(
@@ -155,15 +159,15 @@ impl Backend for McpConnection {
         request: ExecuteRequest,
         lines: mpsc::Sender<ExecuteLine>,
     ) -> BackendFuture<'a, Result<ExecuteResult, Failure>> {
+        let step = self.daemon.begin_step("execute", &request.request);
+        let done = self.daemon.execute(request, &self.caller, lines);
         Box::pin(async move {
-            let before = if self.keeps_session { self.open_tabs() } else { Vec::new() };
-            let client = self.name().clone();
-            let used = request.request.tab;
-            let outcome = self.daemon.execute(request, &self.caller, lines).await;
-            if self.keeps_session {
-                self.record_tabs(&before, &client, used);
+            let _call = self.registration.begin_call();
+            let result = self.in_chat(done).await;
+            if let Some(step) = step {
+                step.end(StepFacts::default(), result.as_ref().err());
             }
-            outcome
+            result
         })
     }
 
@@ -235,15 +239,29 @@ impl Backend for McpConnection {
     }
 
     fn approver(&self) -> Box<dyn Approver> {
+        if self.chat.is_some() {
+            // The chat asks its user. An agent must not answer for them.
+            return Box::new(NoApprover);
+        }
         let queue = Arc::clone(&self.daemon.approvals);
         let watcher = queue.watch_call();
         Box::new(McpApprover { queue, watcher })
     }
 
     fn set_client_name(&self, name: &ClientName) {
+        if self.template.client.is_none() {
+            self.registration.set_name(name.as_str());
+        }
+        self.disconnect.get_or_init(|| {
+            let given = self.template.client.as_ref().unwrap_or(name);
+            let (audit, key) = (&self.daemon.audit, self.template.key());
+            let info = self.caller.named(Some(given.as_str()), None);
+            Event::McpConnected.record(audit, key.clone(), info.clone(), None);
+            AuditEntry::of_event(audit, key, info, &Event::McpDisconnected)
+        });
         // A name that the user gave is kept.
         if self.template.client.is_none()
-            && let Ok(name) = client_name(name.as_str(), self.number)
+            && let Ok(name) = client_name(name.as_str(), &self.number)
         {
             *self.name() = name;
         }
@@ -253,6 +271,7 @@ impl Backend for McpConnection {
         let opening = McpOpening {
             request: self.template.clone(),
             keeps_session: self.keeps_session,
+            transport: McpTransport::Http,
             ..McpOpening::default()
         };
         let daemon = Arc::clone(&self.daemon);
@@ -271,6 +290,29 @@ impl Backend for McpConnection {
             }
         })
     }
+}
+
+/// Asks nothing: the questions are shown elsewhere.
+struct NoApprover;
+
+impl Approver for NoApprover {
+    fn call(&self) -> Option<CallNumber> {
+        None
+    }
+
+    fn next(&self) -> BackendFuture<'_, ApprovalQuestion> {
+        Box::pin(std::future::pending())
+    }
+
+    fn answer(&self, _: &str, _: Permission) {}
+}
+
+/// The chat that a connection names. Only one whose agent runs.
+fn find_chat(daemon: &Daemon, id: &str) -> Result<Arc<Chat>, Failure> {
+    daemon.chats.find_running(id).ok_or_else(|| {
+        Failure::new(ErrorCode::BadArgs, "There is no chat of that id whose agent runs.")
+            .with_remedy("`--chat` is for agents that a chat starts.")
+    })
 }
 
 /// Forwards the approval requests of one call to the MCP client, whose user answers them.
@@ -304,6 +346,7 @@ impl Approver for McpApprover {
         let answer = match permission {
             Permission::Once => ApprovalDecision::Once,
             Permission::Session => ApprovalDecision::Session,
+            Permission::Agent => ApprovalDecision::Agent,
             Permission::Always => ApprovalDecision::Always,
             Permission::No => ApprovalDecision::No,
         };
@@ -325,14 +368,13 @@ pub(crate) fn is_temporary(name: &SessionName) -> bool {
 fn temporary_name() -> Result<SessionName, Failure> {
     let unusable = |what: String| Failure::new(ErrorCode::Internal, what);
     let mut bytes = [0_u8; 6];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| unusable(format!("The system gives no randomness: {error}.")))?;
+    getrandom::fill(&mut bytes).map_err(Failure::no_random_bytes)?;
     let word: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     SessionName::new(&format!("{TEMPORARY}{word}")).map_err(|error| unusable(format!("{error}.")))
 }
 
 /// The name of a client: the name it gives itself, and a number.
-fn client_name(name: &str, number: u64) -> Result<ClientName, Failure> {
+fn client_name(name: &str, number: &str) -> Result<ClientName, Failure> {
     let end = name.floor_char_boundary(name.len().min(MCP_CLIENT_NAME_BYTES));
     ClientName::new(&format!("{}:{number}", &name[..end]))
         .map_err(|error| Failure::new(ErrorCode::Internal, format!("{error}.")))
@@ -349,7 +391,7 @@ mod tests {
         for users in ["mcp-work", "mcp-0123456789ax", "mcp-0123456789abc", "default"] {
             assert!(!is_temporary(&SessionName::new(users).expect("a name")), "{users}");
         }
-        assert_eq!(client_name("claude-code", 3).expect("a name").as_str(), "claude-code:3");
-        assert!(client_name(&"x".repeat(500), 3).is_ok());
+        assert_eq!(client_name("claude-code", "3").expect("a name").as_str(), "claude-code:3");
+        assert!(client_name(&"x".repeat(500), "3").is_ok());
     }
 }

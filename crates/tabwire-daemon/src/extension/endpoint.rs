@@ -2,7 +2,6 @@
 //! daemon reveals nothing before that, and uses nothing that the peer sends.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::BytesMut;
 use http::{Request, StatusCode};
@@ -13,11 +12,14 @@ use tabwire_api::{ErrorCode, Failure, VERSION};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{ByteStream, raise_ceiling, serve};
 use tabwire_cdp::{CloseFrame, FrameSink, FrameSource, ReceivedFrame, UnauthenticatedPeer};
+use tabwire_engine::plain_line;
 use tabwire_extension::link_message::{
-    BrowserState, Challenge, HandshakeFrame, Hello, PROTOCOL, Rejected, Welcome, find_browser_state,
+    BrowserState, Challenge, HandshakeFrame, Hello, PROTOCOL, Purpose, Rejected, Welcome, find_browser_state,
 };
 use tabwire_extension::proof::{Handshake, Side, is_valid_id};
 
+use crate::chat::socket::{self, ChatPage};
+use crate::daemon::Daemon;
 use crate::endpoint::cdp::{accept_key, switching};
 use crate::extension::browser::Ends;
 use crate::extension::key;
@@ -26,11 +28,18 @@ use crate::http::server::{HttpResponse, json as json_response};
 use crate::http::token::Token;
 use crate::limits::{HANDSHAKE_DEADLINE, UNAUTHENTICATED_BYTES};
 
+/// Longest name of a browser.
+const NAME_BYTES: usize = 60;
+
 impl ExtensionRegistry {
     /// Upgrades to a websocket and runs the handshake.
-    pub(crate) fn accept(self: &Arc<Self>, mut request: Request<Incoming>) -> Result<HttpResponse, Failure> {
+    pub(crate) fn accept(
+        self: &Arc<Self>,
+        mut request: Request<Incoming>,
+        daemon: &Arc<Daemon>,
+    ) -> Result<HttpResponse, Failure> {
         let accept = accept_key(&request)?;
-        let registry = Arc::clone(self);
+        let (registry, daemon) = (Arc::clone(self), Arc::clone(daemon));
         let peer = registry.unauthenticated().enter();
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks().start("extension-upgrade", async move {
@@ -39,7 +48,7 @@ impl ExtensionRegistry {
                 Err(error) => return tracing::debug!(%error, "a websocket upgrade failed"),
             };
             let stream: Box<dyn ByteStream> = Box::new(TokioIo::new(upgraded));
-            authenticate(&registry, serve(stream, UNAUTHENTICATED_BYTES), peer, HANDSHAKE_DEADLINE).await;
+            authenticate(&registry, daemon, serve(stream, UNAUTHENTICATED_BYTES), peer).await;
         });
         Ok(switching(accept))
     }
@@ -64,21 +73,38 @@ impl ExtensionRegistry {
     }
 }
 
+/// A connection that has proved the key.
+enum AuthenticatedPeer {
+    Browser(Hello, BrowserState, Ends),
+    Panel(Hello, Ends),
+}
+
 /// Runs the handshake until the deadline, or until a newer connection replaces this one.
 async fn authenticate(
     registry: &ExtensionRegistry,
+    daemon: Arc<Daemon>,
     ends: Ends,
     peer: UnauthenticatedPeer,
-    deadline: Duration,
 ) {
+    // Before the proof, so that a key that is replaced meanwhile ends the panel.
+    let mut rotations = registry.rotations();
     let accepted = tokio::select! {
-        done = tokio::time::timeout(deadline, handshake(registry, ends, &peer)) => done.ok().flatten(),
+        done = tokio::time::timeout(HANDSHAKE_DEADLINE, handshake(registry, ends, &peer)) => done.ok().flatten(),
         () = peer.replaced() => None,
     };
     match accepted {
-        Some((hello, present, ends)) => {
+        Some(AuthenticatedPeer::Browser(hello, present, ends)) => {
             tracing::info!(install = %hello.install, product = %hello.browser.product, "an extension is connected");
             registry.arrived(&hello, present, ends).await;
+        }
+        Some(AuthenticatedPeer::Panel(hello, ends)) => {
+            tracing::info!(install = %hello.install, "a side panel is connected");
+            let page = ChatPage {
+                place: format!("the side panel in {}", plain_line(&hello.browser.name, NAME_BYTES)),
+                upstream: format!("extension:{}", hello.install),
+            };
+            let rotated = async { drop(rotations.changed().await) };
+            socket::serve(daemon, page, ends, rotated).await;
         }
         None => tracing::info!("the handshake of an extension failed"),
     }
@@ -89,22 +115,24 @@ async fn handshake(
     registry: &ExtensionRegistry,
     mut ends: Ends,
     peer: &UnauthenticatedPeer,
-) -> Option<(Hello, BrowserState, Ends)> {
+) -> Option<AuthenticatedPeer> {
     let Some(hello) = check_proofs(registry, &mut ends).await else {
         ends.1.close_with(CloseFrame::Done);
         return None;
     };
     peer.authenticated();
-    let (mut source, mut sink) = raise_ceiling(ends, BROWSER_MESSAGE_CEILING)?;
     if hello.protocol != PROTOCOL {
-        write(&mut sink, &HandshakeFrame::Rejected(other_protocol(&hello))).await?;
-        sink.close_with(CloseFrame::Done);
+        write(&mut ends.1, &HandshakeFrame::Rejected(other_protocol(&hello))).await?;
+        ends.1.close_with(CloseFrame::Done);
         return None;
     }
-    let welcome = Welcome { version: VERSION.to_owned() };
-    write(&mut sink, &HandshakeFrame::Welcome(welcome)).await?;
+    write(&mut ends.1, &HandshakeFrame::Welcome(Welcome { version: VERSION.to_owned() })).await?;
+    if hello.purpose == Purpose::Panel {
+        return Some(AuthenticatedPeer::Panel(hello, ends));
+    }
+    let (mut source, sink) = raise_ceiling(ends, BROWSER_MESSAGE_CEILING)?;
     let present = find_browser_state(&next(&mut source).await?)?;
-    Some((hello, present, (source, sink)))
+    Some(AuthenticatedPeer::Browser(hello, present, (source, sink)))
 }
 
 /// Proves that we know the key, and checks the extension's proof.
@@ -116,8 +144,12 @@ async fn check_proofs(registry: &ExtensionRegistry, (source, sink): &mut Ends) -
     }
     // A new nonce per handshake makes a recorded proof useless.
     let nonce = Token::draw().ok()?;
-    let greeting =
-        Handshake { install: &hello.install, extension_nonce: &hello.nonce, daemon_nonce: nonce.expose() };
+    let greeting = Handshake {
+        install: &hello.install,
+        extension_nonce: &hello.nonce,
+        daemon_nonce: nonce.expose(),
+        purpose: hello.purpose,
+    };
     let proof = key.proof(Side::Daemon, &greeting);
     let challenge = Challenge { nonce: nonce.expose().to_owned(), proof };
     write(sink, &HandshakeFrame::Challenge(challenge)).await?;

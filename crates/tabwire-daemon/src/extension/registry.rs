@@ -6,16 +6,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_api::{ErrorCode, Failure, Remedy, SessionKey, Step};
+use tabwire_audit::{ClientInfo, Transport};
 use tabwire_cdp::{TaskGroup, UnauthenticatedPeers};
 use tabwire_extension::BrowserStats;
 use tabwire_extension::link_message::{BrowserState, Hello};
+use tabwire_extension::notification::Refusal;
 use tokio::sync::{mpsc, watch};
 
+use crate::audit::entry::AuditEntry;
+use crate::audit::event::Event;
 use crate::extension::browser::{Ends, ExtensionBrowser, ExtensionCommand, ExtensionFacts};
 use crate::extension::notifications::{NotificationSources, Notifications, Refusals, add_refusal};
 use crate::extension::task::ExtensionTask;
-use crate::limits::{EXTENSIONS, UNAUTHENTICATED_CONNECTIONS};
+use crate::limits::UNAUTHENTICATED_CONNECTIONS;
+
+/// The user's own browsers that may be connected at once.
+const EXTENSIONS: usize = 16;
 
 /// Commands in the queue of a browser's task.
 const COMMANDS: usize = 16;
@@ -33,6 +40,8 @@ pub(crate) struct ExtensionRegistry {
     arrivals: watch::Sender<u64>,
     sources: NotificationSources,
     refusals: Refusals,
+    /// Counts new keys. Panels of the key before end.
+    rotations: watch::Sender<u64>,
     unauthenticated: Arc<UnauthenticatedPeers>,
 }
 
@@ -40,7 +49,17 @@ impl ExtensionRegistry {
     pub(crate) fn new(key: PathBuf, tasks: TaskGroup, sources: NotificationSources) -> Self {
         let (arrivals, refusals) = (watch::Sender::new(0), Refusals::default());
         let unauthenticated = UnauthenticatedPeers::new(UNAUTHENTICATED_CONNECTIONS);
-        Self { key, tasks, browsers: Mutex::default(), arrivals, sources, refusals, unauthenticated }
+        let rotations = watch::Sender::new(0);
+        Self {
+            key,
+            tasks,
+            browsers: Mutex::default(),
+            arrivals,
+            sources,
+            refusals,
+            rotations,
+            unauthenticated,
+        }
     }
 
     /// Unauthenticated websockets.
@@ -48,8 +67,13 @@ impl ExtensionRegistry {
         &self.unauthenticated
     }
 
+    /// New keys from now on.
+    pub(super) fn rotations(&self) -> watch::Receiver<u64> {
+        self.rotations.subscribe()
+    }
+
     /// Shows a refusal to the user of a browser.
-    pub(crate) fn add_refusal(&self, install: &str, refusal: Value) {
+    pub(crate) fn add_refusal(&self, install: &str, refusal: Refusal) {
         add_refusal(&self.refusals, install, refusal);
     }
 
@@ -95,11 +119,24 @@ impl ExtensionRegistry {
             tracing::warn!("too many browsers are connected; one was refused");
             return;
         }
+        let info = ClientInfo {
+            name: Some(browser.name.clone()),
+            program: Some(browser.product.clone()),
+            transport: Transport::Port,
+            ..ClientInfo::default()
+        };
+        let audit = &self.sources.audit;
+        Event::ExtensionConnected.record(audit, SessionKey::default(), info.clone(), None);
+        let disconnect =
+            AuditEntry::of_event(audit, SessionKey::default(), info, &Event::ExtensionDisconnected);
         let (words, heard) = mpsc::channel(WORDS);
         let notifications = Notifications::new(self.sources.clone(), &browser, heard, &self.refusals);
         browsers.insert(hello.install.clone(), browser);
         let task = ExtensionTask::new(hello.browser.clone(), &present, ends, receiver, words, counters);
-        self.tasks.start("extension", task.run());
+        self.tasks.start("extension", async move {
+            task.run().await;
+            drop(disconnect);
+        });
         self.tasks.start("extension-notifications", notifications.run());
     }
 
@@ -196,6 +233,7 @@ impl ExtensionRegistry {
 
     /// Disconnects all browsers. To connect again they need the new key.
     pub(crate) async fn dismiss_all(&self) -> usize {
+        self.rotations.send_modify(|count| *count += 1);
         let all: Vec<ExtensionBrowser> = std::mem::take(&mut *self.browsers()).into_values().collect();
         for browser in &all {
             // The task may have ended.

@@ -13,7 +13,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::extension::browser::{Ends, ExtensionCommand, ExtensionFacts, session_scope};
 use crate::hub::clock::TICK;
-use crate::limits::EXTENSION_GRACE;
+
+/// How long the user's own browser is kept after its extension disconnected. A sleeping extension wakes every 30 s.
+const EXTENSION_GRACE: Duration = Duration::from_secs(40);
 
 /// Silence after which an extension that owes a response is probed.
 const EXTENSION_SILENCE: Duration = Duration::from_secs(5);

@@ -1,5 +1,6 @@
 //! The client of a connection: its process, and the program that the process runs.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -7,10 +8,14 @@ use http::{HeaderMap, header};
 use tabwire_audit::{ClientInfo, Transport};
 use tabwire_engine::plain_line;
 
+use crate::http::peer_process;
 use crate::limits::CLIENT_NAME_BYTES;
 
 /// The process name of our own CLI. The client is then the process that ran the CLI.
 const OWN_PROGRAM: &str = "tabwire";
+
+/// Processes above a client that are searched for an agent.
+const ANCESTORS: usize = 12;
 
 /// The client of a connection. Its program is looked up on demand, because that reads several files of `/proc`.
 #[derive(Clone, Debug)]
@@ -18,7 +23,9 @@ pub(crate) struct Caller(Arc<Peer>);
 
 #[derive(Debug)]
 struct Peer {
-    pid: Option<i32>,
+    pid: OnceLock<Option<i32>>,
+    /// The peer's and our address of a connection to the port.
+    addresses: Option<(SocketAddr, SocketAddr)>,
     transport: Transport,
     found: OnceLock<ClientInfo>,
 }
@@ -26,19 +33,43 @@ struct Peer {
 impl Caller {
     /// A client on the unix socket.
     pub(crate) fn at_socket(pid: Option<i32>) -> Self {
-        Self(Arc::new(Peer { pid, transport: Transport::Socket, found: OnceLock::new() }))
+        Self::new(OnceLock::from(pid), None, Transport::Socket)
     }
 
-    /// A client on the port. The kernel does not report its process.
-    pub(crate) fn at_port() -> Self {
-        Self(Arc::new(Peer { pid: None, transport: Transport::Port, found: OnceLock::new() }))
+    /// A client on the port, with its and our address. Its process is unknown until [`Self::find_process`].
+    pub(crate) fn at_port(addresses: Option<(SocketAddr, SocketAddr)>) -> Self {
+        Self::new(OnceLock::new(), addresses, Transport::Port)
+    }
+
+    fn new(
+        pid: OnceLock<Option<i32>>,
+        addresses: Option<(SocketAddr, SocketAddr)>,
+        transport: Transport,
+    ) -> Self {
+        Self(Arc::new(Peer { pid, addresses, transport, found: OnceLock::new() }))
+    }
+
+    /// The client's process, if it can be found. Searches the open files of the user's processes, once.
+    pub(crate) async fn find_process(&self) -> Option<u32> {
+        let Peer { pid, addresses, .. } = &*self.0;
+        if let (None, Some((peer, own))) = (pid.get(), *addresses) {
+            let searched = tokio::task::spawn_blocking(move || peer_process::find(peer, own)).await;
+            let _ = pid.set(searched.ok().flatten());
+        }
+        pid.get().copied().flatten().and_then(|pid| u32::try_from(pid).ok())
+    }
+
+    /// The process at the other end of the socket.
+    pub(crate) fn pid(&self) -> Option<i32> {
+        self.0.pid.get().copied().flatten()
     }
 
     /// Looks up the process and program, once.
     pub(crate) fn identify(&self) -> &ClientInfo {
-        let Peer { pid, transport, found } = &*self.0;
+        let Peer { pid, transport, found, .. } = &*self.0;
+        let pid = pid.get().copied().flatten();
         found.get_or_init(|| {
-            let unknown = ClientInfo { pid: *pid, transport: *transport, ..ClientInfo::default() };
+            let unknown = ClientInfo { pid, transport: *transport, ..ClientInfo::default() };
             let Some(process) = pid.and_then(find_process) else { return unknown };
             let asking = if process.program == OWN_PROGRAM {
                 find_parent(process.pid).and_then(find_process).unwrap_or(process)
@@ -47,6 +78,17 @@ impl Caller {
             };
             ClientInfo { pid: Some(asking.pid), program: Some(asking.program), ..unknown }
         })
+    }
+
+    /// How the client reaches the daemon.
+    pub(crate) fn transport(&self) -> Transport {
+        self.0.transport
+    }
+
+    /// The programs of the client's process and of the processes that started it, the nearest first.
+    pub(crate) fn ancestors(&self) -> Vec<String> {
+        let processes = std::iter::successors(self.pid(), |pid| find_parent(*pid)).take(ANCESTORS);
+        processes.filter_map(find_process).map(|process| process.program).collect()
     }
 
     /// The client with the name it gives itself, else the product of its User-Agent.
@@ -123,7 +165,7 @@ mod tests {
         assert_eq!((gone.pid, gone.program), (Some(i32::MAX), None));
         let mut headers = HeaderMap::new();
         headers.insert(header::USER_AGENT, "Playwright/1.60 (x64; ubuntu 24.04)".parse().expect("a header"));
-        let client_info = Caller::at_port().named(None, Some(&headers));
+        let client_info = Caller::at_port(None).named(None, Some(&headers));
         assert_eq!(
             (client_info.name.as_deref(), client_info.transport),
             (Some("Playwright/1.60"), Transport::Port)

@@ -8,7 +8,7 @@ use tabwire_api::api::SOCKET_HOST;
 use tabwire_extension::package::extension_origin;
 
 use crate::http::authority::LocalAuthority;
-use crate::http::route::{Access, EXTENSION_ROUTE, Route, find_route};
+use crate::http::route::{Access, DASHBOARD_ROUTES, EXTENSION_ROUTE, Route, find_in, find_route};
 use crate::http::token::Token;
 
 /// How a request arrived.
@@ -18,6 +18,8 @@ pub enum Transport {
     Socket,
     /// The loopback port.
     Port(u16),
+    /// The open port of a session: its clients may use that session's CDP endpoint, and nothing else.
+    OpenPort(u16),
 }
 
 /// The parts of a request that the gate checks.
@@ -56,7 +58,7 @@ pub enum Scope {
 
 /// An admitted request.
 #[derive(Clone, Debug)]
-pub struct Admitted {
+pub struct AdmittedRequest {
     /// The route it goes to.
     pub route: &'static Route,
     /// The rights of its sender.
@@ -101,6 +103,9 @@ pub trait Secrets {
 
     /// Whether this is the secret of the MCP URL, compared in constant time.
     fn is_mcp(&self, secret: &str) -> bool;
+
+    /// The session that has this open port.
+    fn find_open_port(&self, port: u16) -> Option<SessionKey>;
 }
 
 /// The gate of one daemon.
@@ -125,9 +130,12 @@ impl Gate {
         transport: Transport,
         head: &RequestHead<'_>,
         secrets: &impl Secrets,
-    ) -> Result<Admitted, Refusal> {
+    ) -> Result<AdmittedRequest, Refusal> {
         if is_extension(transport, head) {
-            return Ok(Admitted { route: &EXTENSION_ROUTE, scope: Scope::Extension, variable: None });
+            return Ok(AdmittedRequest { route: &EXTENSION_ROUTE, scope: Scope::Extension, variable: None });
+        }
+        if let Some(decided) = admit_dashboard(transport, head) {
+            return decided;
         }
         check_sender(transport, head)?;
         let (path, scope) = self.identify(transport, head, secrets);
@@ -142,7 +150,9 @@ impl Gate {
             | (_, Scope::User)
             | (Access::Session, Scope::Session(_))
             | (Access::Mcp, Scope::Mcp) => true,
-            (Access::User | Access::Session | Access::Mcp | Access::Extension, _) => false,
+            (Access::User | Access::Session | Access::Mcp | Access::Extension | Access::Dashboard, _) => {
+                false
+            }
         };
         if !allowed {
             return Err(Refusal::Unauthorised);
@@ -153,7 +163,7 @@ impl Gate {
         if head.method == "POST" && !is_json(head.content_type) {
             return Err(Refusal::NotJson);
         }
-        Ok(Admitted { route, scope, variable: variable.map(str::to_owned) })
+        Ok(AdmittedRequest { route, scope, variable: variable.map(str::to_owned) })
     }
 
     /// The path without the secret, and the rights that the credential gives.
@@ -163,8 +173,13 @@ impl Gate {
         head: &RequestHead<'a>,
         secrets: &impl Secrets,
     ) -> (&'a str, Scope) {
-        if transport == Transport::Socket {
-            return (head.path, Scope::User);
+        match transport {
+            Transport::Socket => return (head.path, Scope::User),
+            Transport::OpenPort(port) => {
+                let scope = secrets.find_open_port(port).map_or(Scope::Public, Scope::Session);
+                return (head.path, scope);
+            }
+            Transport::Port(_) => {}
         }
         let bearer = head.authorization.and_then(|value| value.strip_prefix("Bearer "));
         if bearer.is_some_and(|presented| self.token.matches(presented)) {
@@ -191,11 +206,44 @@ fn is_extension(transport: Transport, head: &RequestHead<'_>) -> bool {
         && head.origin == Some(extension_origin().as_str())
 }
 
+/// Decides on requests for the dashboard; `None` for all others. Its page is served at the literal address only, so
+/// `localhost` is another origin, and so is every other port.
+fn admit_dashboard(transport: Transport, head: &RequestHead<'_>) -> Option<Result<AdmittedRequest, Refusal>> {
+    let Transport::Port(port) = transport else { return None };
+    let (route, variable) = find_in(DASHBOARD_ROUTES, head.path)?;
+    let host = format!("127.0.0.1:{port}");
+    let own = format!("http://{host}");
+    let is_page = route.access == Access::Public;
+    let is_host = matches!(head.hosts.as_slice(), [named] if *named == host);
+    // Scripts, posts and websockets of a page have its Origin; an opened URL and style sheets have none.
+    let is_origin = match head.origin {
+        Some(origin) => origin == own,
+        None => is_page,
+    };
+    let is_site = match head.fetch_site {
+        None | Some("same-origin") => true,
+        Some("none") => is_page,
+        // The file that leads to the dashboard is another site. The page tells nothing, cannot be framed, and other sites
+        // get nothing of it.
+        Some("cross-site") => head.path == "/dashboard" && head.origin.is_none(),
+        Some(_) => false,
+    };
+    Some(if !is_host || !is_origin || !is_site {
+        Err(Refusal::Foreign)
+    } else if !route.takes(head.method) {
+        Err(Refusal::Method)
+    } else if head.method == "POST" && !is_json(head.content_type) {
+        Err(Refusal::NotJson)
+    } else {
+        Ok(AdmittedRequest { route, scope: Scope::Public, variable: variable.map(str::to_owned) })
+    })
+}
+
 fn check_sender(transport: Transport, head: &RequestHead<'_>) -> Result<(), Refusal> {
     let [host] = head.hosts.as_slice() else { return Err(Refusal::Foreign) };
     let known = match transport {
         Transport::Socket => *host == SOCKET_HOST,
-        Transport::Port(port) => LocalAuthority::parse(host, port).is_some(),
+        Transport::Port(port) | Transport::OpenPort(port) => LocalAuthority::parse(host, port).is_some(),
     };
     // A browser adds Origin to requests of pages, and no page may use this interface.
     if known && head.origin.is_none() { Ok(()) } else { Err(Refusal::Foreign) }

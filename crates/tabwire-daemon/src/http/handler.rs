@@ -1,6 +1,6 @@
 //! The handlers of the routes.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -14,20 +14,25 @@ use tabwire_api::{ErrorCode, Failure, Remedy, Step, VERSION};
 use tabwire_engine::catalogue;
 
 use crate::daemon::{Daemon, Ending};
+use crate::dashboard::{EnterRequest, UrlRequest};
 use crate::http::caller::Caller;
-use crate::http::gate::{Admitted, Transport};
+use crate::http::gate::{AdmittedRequest, Transport};
 use crate::http::route::RouteName;
 use crate::http::server::{HttpResponse, failed, failed_with, json as json_response, page};
 use crate::limits::{BODY_BYTES, BODY_DEADLINE};
 use crate::log::sink::lost_log_lines;
 use crate::session::status::STOPPED;
 
-const DEMO: &str = include_str!("../../../../web/demo.html");
+/// The demo page, with the design tokens of the extension in its style sheet.
+static DEMO: LazyLock<String> = LazyLock::new(|| {
+    let (page, tokens) = (include_str!("../../web/demo.html"), include_str!("../../web/shared/tokens.css"));
+    page.replace("/* tokens */", tokens)
+});
 
 impl Daemon {
     pub(crate) async fn handle(
         self: &Arc<Self>,
-        admitted: Admitted,
+        admitted: AdmittedRequest,
         request: Request<Incoming>,
         transport: Transport,
     ) -> HttpResponse {
@@ -37,35 +42,39 @@ impl Daemon {
         let handled = match admitted.route.name {
             RouteName::Demo => Ok(demo()),
             RouteName::Live => Ok(live()),
-            RouteName::Cdp => self.cdp.accept(&admitted.scope, request).await,
-            RouteName::JsonVersion => self.cdp.json_version(&admitted.scope, &request).await,
-            RouteName::JsonList => self.cdp.json_list(&admitted.scope, &request).await,
-            RouteName::ClientSlot => self.cdp.client_slot(&admitted.scope, &request).await,
+            RouteName::Cdp
+            | RouteName::CdpPage
+            | RouteName::JsonVersion
+            | RouteName::JsonList
+            | RouteName::JsonProtocol
+            | RouteName::JsonNew
+            | RouteName::JsonActivate
+            | RouteName::JsonClose
+            | RouteName::ClientSlot => self.cdp.handle(admitted, request).await,
             RouteName::Actions => Ok(json_response(StatusCode::OK, &catalogue())),
-            RouteName::Action => {
-                let name = admitted.variable.unwrap_or_default();
-                let caller = caller_of(&request);
-                match read_body(request).await {
-                    Ok(body) => self
-                        .act(&name, body, &caller)
-                        .await
-                        .map(|response| json_response(StatusCode::OK, &response)),
-                    Err(error) => return error.response(),
-                }
-            }
+            RouteName::Action => return self.handle_action(admitted.variable, request).await,
             RouteName::Execute | RouteName::Reset => {
                 return self.handle_script(admitted.route.name, request).await;
             }
             RouteName::Complete => Ok(json_response(StatusCode::OK, &self.sessions.completions(&request))),
-            RouteName::Progress => Ok(json_response(StatusCode::OK, &self.sessions.progress(&request))),
+            RouteName::Progress => Ok(json_response(StatusCode::OK, &self.progress(&request))),
+            RouteName::DashboardUrl
+            | RouteName::DashboardFile
+            | RouteName::DashboardEnter
+            | RouteName::DashboardLine
+            | RouteName::DashboardLive
+            | RouteName::DashboardChats => {
+                return self.handle_dashboard(&admitted, request, transport).await;
+            }
+            RouteName::Chats
+            | RouteName::Chat
+            | RouteName::ChatEvents
+            | RouteName::ChatCommand
+            | RouteName::ChatAgents => return self.handle_chats(&admitted, request, transport).await,
+            RouteName::Events => self.stream_events(&request).await,
             RouteName::Status => Ok(json_response(StatusCode::OK, &self.status().await)),
-            RouteName::CdpUrl => match read_body(request).await {
-                Ok(body) => {
-                    self.cdp.urls(body).await.map(|response| json_response(StatusCode::OK, &response))
-                }
-                Err(error) => return error.response(),
-            },
-            RouteName::Extension => self.extensions.accept(request),
+            RouteName::CdpUrl => return self.handle_cdp_url(request).await,
+            RouteName::Extension => self.extensions.accept(request, self),
             RouteName::ExtensionStatus => {
                 self.extensions.handle(admitted.variable.as_deref(), self.port).await
             }
@@ -76,13 +85,70 @@ impl Daemon {
                 Ok(request) => return self.handle_mcp(request, &admitted.scope).await,
                 Err(error) => return error.response(),
             },
-            RouteName::Drain => {
-                self.end(Ending::Drain);
-                Ok(json_response(StatusCode::OK, &json!({"draining": true})))
-            }
+            RouteName::Drain => Ok(self.drain()),
             RouteName::Stop => self.stop().await,
         };
         handled.unwrap_or_else(|failure| failed(&failure))
+    }
+
+    /// `POST /v1/daemon/drain`: the daemon ends after the work that runs.
+    fn drain(&self) -> HttpResponse {
+        self.end(Ending::Drain);
+        json_response(StatusCode::OK, &json!({"draining": true}))
+    }
+
+    async fn handle_action(
+        self: &Arc<Self>,
+        name: Option<String>,
+        request: Request<Incoming>,
+    ) -> HttpResponse {
+        let (name, caller) = (name.unwrap_or_default(), caller_of(&request));
+        match read_body(request).await {
+            Ok(body) => match self.act(&name, body, &caller).await {
+                Ok(response) => json_response(StatusCode::OK, &response),
+                Err(failure) => failed(&failure),
+            },
+            Err(error) => error.response(),
+        }
+    }
+
+    async fn handle_dashboard(
+        self: &Arc<Self>,
+        admitted: &AdmittedRequest,
+        request: Request<Incoming>,
+        transport: Transport,
+    ) -> HttpResponse {
+        let handled = match admitted.route.name {
+            RouteName::DashboardUrl => match read_body::<UrlRequest>(request).await {
+                Ok(body) => self.dashboard_url(&body, transport).await,
+                Err(error) => return error.response(),
+            },
+            RouteName::DashboardEnter => match read_body::<EnterRequest>(request).await {
+                Ok(body) => self.dashboard_enter(&body),
+                Err(error) => return error.response(),
+            },
+            RouteName::DashboardLine => self.dashboard_line(request),
+            RouteName::DashboardLive => self.dashboard_live(request),
+            RouteName::DashboardChats => self.dashboard_chats(request),
+            _ => {
+                let folder = admitted.route.path.strip_prefix("/dashboard/").unwrap_or_default();
+                let folder = folder.strip_suffix('*').unwrap_or_default();
+                let name = admitted.variable.as_deref().unwrap_or_default();
+                return self.dashboard_file(&format!("{folder}{name}"));
+            }
+        };
+        handled.unwrap_or_else(|failure| failed(&failure))
+    }
+
+    async fn handle_cdp_url(self: &Arc<Self>, request: Request<Incoming>) -> HttpResponse {
+        let caller = caller_of(&request);
+        match read_body(request).await {
+            Ok(body) => match self.cdp_url(body, &caller).await {
+                Ok(response) => json_response(StatusCode::OK, &response),
+                Err(failure) => failed(&failure),
+            },
+            Err(error) => error.response(),
+        }
     }
 
     async fn handle_script(self: &Arc<Self>, route: RouteName, request: Request<Incoming>) -> HttpResponse {
@@ -112,7 +178,7 @@ impl Daemon {
 
     async fn handle_policy(
         self: &Arc<Self>,
-        admitted: &Admitted,
+        admitted: &AdmittedRequest,
         request: Request<Incoming>,
         transport: Transport,
     ) -> HttpResponse {
@@ -126,9 +192,10 @@ impl Daemon {
         }
     }
 
-    async fn status(&self) -> StatusResponse {
+    pub(crate) async fn status(&self) -> StatusResponse {
         let all = self.sessions.all();
-        let mut sessions = join_all(all.iter().map(|session| session.status(false))).await;
+        let sessions = join_all(all.iter().map(|session| session.status(false))).await;
+        let mut sessions: Vec<_> = sessions.into_iter().map(|status| self.with_wait(status)).collect();
         sessions.retain(|status| status.state != STOPPED);
         StatusResponse {
             version: VERSION.to_owned(),
@@ -144,7 +211,7 @@ impl Daemon {
 
 /// The client that sent a request, as its connection knows it.
 pub(crate) fn caller_of(request: &Request<Incoming>) -> Caller {
-    request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::at_port)
+    request.extensions().get::<Caller>().cloned().unwrap_or_else(|| Caller::at_port(None))
 }
 
 /// The value of a query parameter. Our names and values need no decoding.
@@ -200,7 +267,7 @@ fn demo() -> HttpResponse {
 
 /// Why a body cannot be used.
 #[derive(Debug)]
-enum BodyError {
+pub(crate) enum BodyError {
     TooLarge,
     TooSlow,
     Broken(String),
@@ -208,7 +275,7 @@ enum BodyError {
 }
 
 impl BodyError {
-    fn response(&self) -> HttpResponse {
+    pub(crate) fn response(&self) -> HttpResponse {
         let wrong = |what: String| Failure::new(ErrorCode::BadArgs, what);
         match self {
             Self::TooLarge => {
@@ -227,7 +294,7 @@ impl BodyError {
 }
 
 /// Reads a body of bounded size in bounded time. One that is announced as too large is not read at all (F15).
-async fn read_body<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, BodyError> {
+pub(crate) async fn read_body<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, BodyError> {
     let request = read_bytes(request).await?;
     serde_json::from_slice(request.body()).map_err(BodyError::Invalid)
 }
@@ -248,4 +315,18 @@ async fn read_bytes(request: Request<Incoming>) -> Result<Request<Bytes>, BodyEr
         }
     })?;
     Ok(Request::from_parts(head, body.to_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DEMO;
+
+    #[test]
+    fn demo_page_has_every_design_token_that_it_uses() {
+        assert!(!DEMO.contains("/* tokens */"));
+        let names = DEMO.split("var(--").skip(1).filter_map(|rest| rest.split([')', ',']).next());
+        let missing: Vec<&str> = names.filter(|name| !DEMO.contains(&format!("--{name}:"))).collect();
+        assert_eq!(missing, Vec::<&str>::new());
+        assert!(DEMO.matches("var(--").count() > 20 && DEMO.contains("light-dark("));
+    }
 }

@@ -13,6 +13,8 @@ pub enum Access {
     User,
     /// Our extension, which its browser names in the Origin header.
     Extension,
+    /// A page of the dashboard. The handler checks its ticket or key.
+    Dashboard,
 }
 
 /// What a route does.
@@ -24,10 +26,20 @@ pub enum RouteName {
     Live,
     /// The CDP websocket.
     Cdp,
+    /// The websocket of one page.
+    CdpPage,
+    /// Opens a page.
+    JsonNew,
+    /// Activates a page.
+    JsonActivate,
+    /// Closes a page.
+    JsonClose,
     /// CDP discovery: the browser.
     JsonVersion,
     /// CDP discovery: its tabs.
     JsonList,
+    /// CDP discovery: its commands and events.
+    JsonProtocol,
     /// Whether the slot of a single-client session is free.
     ClientSlot,
     /// The actions and their schemas.
@@ -42,12 +54,36 @@ pub enum RouteName {
     Complete,
     /// Downloads and recordings that a session runs.
     Progress,
+    /// A URL that opens the dashboard once.
+    DashboardUrl,
+    /// The files of the dashboard.
+    DashboardFile,
+    /// Trades a ticket for a key.
+    DashboardEnter,
+    /// The websocket of the dashboard.
+    DashboardLine,
+    /// The websocket of a live view in the dashboard.
+    DashboardLive,
+    /// The websocket of the chats in the dashboard.
+    DashboardChats,
+    /// The audit log as a stream of events.
+    Events,
     /// The daemon, its browsers and sessions.
     Status,
     /// A URL for CDP clients.
     CdpUrl,
     /// Grants, denials and approvals.
     Policy,
+    /// The chats, and a new one.
+    Chats,
+    /// One chat, and its removal.
+    Chat,
+    /// The changes of a chat as a stream of events, a picture of a step, and the chat as Markdown.
+    ChatEvents,
+    /// A message, a stop, an answer or a change for a chat.
+    ChatCommand,
+    /// The agents that chats can run.
+    ChatAgents,
     /// Upgrades to an MCP connection.
     McpStream,
     /// MCP over HTTP, while `tabwire mcp --http` runs.
@@ -71,17 +107,21 @@ pub struct Route {
     pub name: RouteName,
     /// The methods it takes, separated by spaces; the first is the usual one.
     pub methods: &'static str,
-    /// Its path. A last segment `*` is variable.
+    /// Its path. A segment `*` is variable.
     pub path: &'static str,
     /// Who may use it.
     pub access: Access,
 }
 
 impl Route {
-    /// Whether it takes a method.
+    /// Whether it takes a method. Routes of a session take it in lower case too, as Chrome's port does: nodriver sends
+    /// `get`.
     #[must_use]
     pub fn takes(&self, method: &str) -> bool {
-        self.methods.split(' ').any(|taken| taken == method)
+        let is_session = self.access == Access::Session;
+        self.methods
+            .split(' ')
+            .any(|taken| taken == method || (is_session && taken.eq_ignore_ascii_case(method)))
     }
 }
 
@@ -94,12 +134,20 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::Demo, "GET", "/demo", Access::Public),
     route(RouteName::Live, "GET", "/live", Access::Public),
     route(RouteName::Cdp, "GET", "/cdp", Access::Session),
+    route(RouteName::Cdp, "GET", "/devtools/browser/*", Access::Session),
+    route(RouteName::CdpPage, "GET", "/devtools/page/*", Access::Session),
+    // PUT only: a web page can send a cross-origin GET with a link or an image.
+    route(RouteName::JsonNew, "PUT", "/json/new", Access::Session),
+    route(RouteName::JsonActivate, "GET PUT", "/json/activate/*", Access::Session),
+    route(RouteName::JsonClose, "GET PUT", "/json/close/*", Access::Session),
     route(RouteName::JsonVersion, "GET", "/json/version", Access::Session),
     route(RouteName::JsonVersion, "GET", "/json/version/", Access::Session),
     route(RouteName::JsonList, "GET", "/json", Access::Session),
     route(RouteName::JsonList, "GET", "/json/", Access::Session),
     route(RouteName::JsonList, "GET", "/json/list", Access::Session),
     route(RouteName::JsonList, "GET", "/json/list/", Access::Session),
+    route(RouteName::JsonProtocol, "GET", "/json/protocol", Access::Session),
+    route(RouteName::JsonProtocol, "GET", "/json/protocol/", Access::Session),
     route(RouteName::ClientSlot, "GET", "/client-slot", Access::Session),
     route(RouteName::Actions, "GET", "/v1/actions", Access::User),
     route(RouteName::Action, "POST", "/v1/actions/*", Access::User),
@@ -107,6 +155,19 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::Reset, "POST", "/v1/reset", Access::User),
     route(RouteName::Complete, "GET", "/v1/complete", Access::User),
     route(RouteName::Progress, "GET", "/v1/progress", Access::User),
+    route(RouteName::DashboardUrl, "POST", "/v1/dashboard", Access::User),
+    route(RouteName::Events, "GET", "/v1/events", Access::User),
+    route(RouteName::ChatAgents, "GET", "/v1/agents", Access::User),
+    route(RouteName::Chats, "GET POST", "/v1/chats", Access::User),
+    route(RouteName::Chat, "GET DELETE", "/v1/chats/*", Access::User),
+    route(RouteName::ChatEvents, "GET", "/v1/chats/*/events", Access::User),
+    route(RouteName::ChatEvents, "GET", "/v1/chats/*/picture", Access::User),
+    route(RouteName::ChatEvents, "GET", "/v1/chats/*/export", Access::User),
+    route(RouteName::ChatCommand, "POST", "/v1/chats/*/messages", Access::User),
+    route(RouteName::ChatCommand, "POST", "/v1/chats/*/retry", Access::User),
+    route(RouteName::ChatCommand, "POST", "/v1/chats/*/stop", Access::User),
+    route(RouteName::ChatCommand, "POST", "/v1/chats/*/answer", Access::User),
+    route(RouteName::ChatCommand, "POST", "/v1/chats/*/change", Access::User),
     route(RouteName::Status, "GET", "/v1/status", Access::User),
     route(RouteName::CdpUrl, "POST", "/v1/cdp-url", Access::User),
     route(RouteName::Policy, "POST", "/v1/policy/*", Access::User),
@@ -122,12 +183,35 @@ pub static ROUTES: &[Route] = &[
 pub(crate) static EXTENSION_ROUTE: Route =
     route(RouteName::Extension, "GET", "/extension", Access::Extension);
 
+/// The routes of the dashboard. They are not in the list because they take the dashboard's own Origin, which all others
+/// refuse.
+pub static DASHBOARD_ROUTES: &[Route] = &[
+    route(RouteName::DashboardEnter, "POST", "/dashboard/enter", Access::Dashboard),
+    route(RouteName::DashboardLine, "GET", "/dashboard/line", Access::Dashboard),
+    route(RouteName::DashboardLive, "GET", "/dashboard/live", Access::Dashboard),
+    route(RouteName::DashboardChats, "GET", "/dashboard/chats", Access::Dashboard),
+    route(RouteName::DashboardFile, "GET", "/dashboard", Access::Public),
+    route(RouteName::DashboardFile, "GET", "/dashboard/*", Access::Public),
+    route(RouteName::DashboardFile, "GET", "/dashboard/shared/*", Access::Public),
+    route(RouteName::DashboardFile, "GET", "/dashboard/shared/chat/*", Access::Public),
+    route(RouteName::DashboardFile, "GET", "/dashboard/views/*", Access::Public),
+    route(RouteName::DashboardFile, "GET", "/dashboard/live/*", Access::Public),
+];
+
 /// The route of a path, and its variable part.
 pub(crate) fn find_route(path: &str) -> Option<(&'static Route, Option<&str>)> {
-    ROUTES.iter().find_map(|route| match route.path.strip_suffix('*') {
+    find_in(ROUTES, path)
+}
+
+/// The route of a path in a list.
+pub(crate) fn find_in<'a>(
+    routes: &'static [Route],
+    path: &'a str,
+) -> Option<(&'static Route, Option<&'a str>)> {
+    routes.iter().find_map(|route| match route.path.split_once('*') {
         None => (route.path == path).then_some((route, None)),
-        Some(prefix) => {
-            let variable = path.strip_prefix(prefix)?;
+        Some((prefix, suffix)) => {
+            let variable = path.strip_prefix(prefix)?.strip_suffix(suffix)?;
             (!variable.is_empty() && !variable.contains('/')).then_some((route, Some(variable)))
         }
     })

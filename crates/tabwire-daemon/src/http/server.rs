@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -15,6 +16,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tabwire_api::api::ErrorResponse;
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 
 use crate::daemon::Daemon;
 use crate::http::caller::Caller;
@@ -41,13 +43,32 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: IncomingStream) {
         }
         IncomingStream::Port(stream) => {
             let transport = Transport::Port(daemon.port);
-            let peer = Arc::new(daemon.peers.enter());
-            let served = serve_stream(daemon, stream, transport, Caller::at_port(), Some(Arc::clone(&peer)));
-            tokio::select! {
-                () = served => {}
-                () = peer.replaced() => tracing::debug!("a newer connection replaced an unauthenticated one"),
-            }
+            serve_port(daemon, stream, transport).await;
         }
+    }
+}
+
+/// Serves one connection to the open port of a session until it ends. Boxed, because a request on a connection opens the
+/// port that accepts such connections.
+pub(crate) fn serve_open_port(
+    daemon: Arc<Daemon>,
+    stream: IncomingStream,
+    port: u16,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    Box::pin(async move {
+        if let IncomingStream::Port(stream) = stream {
+            serve_port(daemon, stream, Transport::OpenPort(port)).await;
+        }
+    })
+}
+
+async fn serve_port(daemon: Arc<Daemon>, stream: TcpStream, transport: Transport) {
+    let peer = Arc::new(daemon.peers.enter());
+    let caller = Caller::at_port(stream.peer_addr().ok().zip(stream.local_addr().ok()));
+    let served = serve_stream(daemon, stream, transport, caller, Some(Arc::clone(&peer)));
+    tokio::select! {
+        () = served => {}
+        () = peer.replaced() => tracing::debug!("a newer connection replaced an unauthenticated one"),
     }
 }
 
@@ -63,6 +84,7 @@ async fn serve_stream<S>(
     let service = service_fn(move |mut request: Request<Incoming>| {
         let (daemon, peer) = (Arc::clone(&daemon), peer.clone());
         request.extensions_mut().insert(caller.clone());
+        request.extensions_mut().insert(transport);
         async move { Ok::<_, Infallible>(guarded(respond(daemon, request, transport, peer.as_deref())).await) }
     });
     let served = hyper::server::conn::http1::Builder::new()
@@ -162,7 +184,12 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 /// A refusal. Its bytes do not depend on the path.
 fn refused(refusal: Refusal) -> HttpResponse {
     let failure = match refusal {
-        Refusal::Foreign => Failure::new(ErrorCode::PolicyDenied, "Requests of web pages are refused."),
+        Refusal::Foreign => {
+            Failure::new(ErrorCode::PolicyDenied, "The Host or Origin header is refused: web pages have no access.")
+                .with_remedy(
+                    "Send no Origin, and as Host `tabwire.local` on the socket, or 127.0.0.1 or localhost with the port.",
+                )
+        }
         Refusal::Unauthorised => {
             Failure::new(ErrorCode::PolicyDenied, "Unauthorized: the URL lacks the session secret.")
                 .with_remedy(Remedy::new(

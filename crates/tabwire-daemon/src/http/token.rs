@@ -12,7 +12,7 @@ impl Token {
     /// Creates a new secret.
     ///
     /// # Errors
-    /// When the system has no randomness to give.
+    /// When the system has no random bytes.
     pub fn draw() -> Result<Self, getrandom::Error> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes)?;

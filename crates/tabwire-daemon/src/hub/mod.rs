@@ -5,6 +5,7 @@
 
 pub(crate) mod attachments;
 pub(crate) mod client_guard;
+pub(crate) mod client_label;
 pub(crate) mod clock;
 pub(crate) mod downloads;
 pub(crate) mod task;
@@ -13,8 +14,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tabwire_api::{BrowserContextId, ClientId, Failure, PartitionId, TargetId};
-use tabwire_cdp::{FrameSink, FrameSource, TaskGroup};
+use tabwire_api::{BrowserContextId, ClientId, Failure, PartitionId, SessionKey, TargetId};
+use tabwire_cdp::{CloseFrame, FrameSink, FrameSource, TaskGroup};
 use tabwire_mux::{ClientOptions, Counters, LinkState, PartitionScope, ResourceCounts};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -57,6 +58,15 @@ pub struct HubFacts {
     pub events_dropped: u64,
     /// Partitions that live in the browser.
     pub partitions: usize,
+    /// Commands of each client that wait for their response.
+    client_pending: Vec<(ClientId, usize)>,
+}
+
+impl HubFacts {
+    /// Commands of a client that wait for their response.
+    pub(crate) fn pending_of(&self, client: ClientId) -> usize {
+        self.client_pending.iter().find(|(id, _)| *id == client).map_or(0, |(_, pending)| *pending)
+    }
 }
 
 /// The browser is gone.
@@ -67,14 +77,41 @@ pub struct HubGone(pub Arc<str>);
 #[derive(Debug)]
 pub(crate) enum HubCommand {
     Join(Box<JoinRequest>),
-    OpenTab { url: String, partition: Option<PartitionId>, reply: oneshot::Sender<Result<TargetId, Failure>> },
-    MakeContext { proxy: Option<String>, reply: oneshot::Sender<Option<BrowserContextId>> },
-    Reserve { partition: PartitionId, guard: PartitionScope, reply: oneshot::Sender<()> },
-    EndPartition { partition: PartitionId, reply: oneshot::Sender<()> },
-    Sources { target: TargetId, reply: oneshot::Sender<Vec<IpAddr>> },
-    Facts { reply: oneshot::Sender<HubFacts> },
-    Dismiss { client: ClientId },
-    Detach,
+    OpenTab {
+        url: String,
+        partition: Option<PartitionId>,
+        reply: oneshot::Sender<Result<TargetId, Failure>>,
+    },
+    MakeContext {
+        proxy: Option<String>,
+        reply: oneshot::Sender<Option<BrowserContextId>>,
+    },
+    Reserve {
+        partition: PartitionId,
+        guard: PartitionScope,
+        reply: oneshot::Sender<()>,
+    },
+    EndPartition {
+        partition: PartitionId,
+        kept: Vec<TargetId>,
+        reply: oneshot::Sender<()>,
+    },
+    Sources {
+        target: TargetId,
+        reply: oneshot::Sender<Vec<IpAddr>>,
+    },
+    Facts {
+        reply: oneshot::Sender<HubFacts>,
+    },
+    Dismiss {
+        client: ClientId,
+        close_frame: CloseFrame,
+    },
+    DismissSession {
+        session: SessionKey,
+    },
+    /// Disconnects all clients, for this reason.
+    Leave(&'static str),
 }
 
 /// A client that joins.
@@ -195,13 +232,13 @@ impl Hub {
         self.request(|reply| HubCommand::Reserve { partition, guard, reply }).await
     }
 
-    /// Ends a partition: disconnects its clients, and disposes of its context or closes its tabs. Returns when that is done,
-    /// or after `PARTITION_END_DEADLINE`.
+    /// Ends a partition: disconnects its clients, and disposes of its context or closes its tabs, except `kept` ones, which
+    /// are the user's then. Returns when that is done, or after `PARTITION_END_DEADLINE`.
     ///
     /// # Errors
     /// When the browser is gone, and the partition with it.
-    pub async fn end_partition(&self, partition: PartitionId) -> Result<(), HubGone> {
-        self.request(|reply| HubCommand::EndPartition { partition, reply }).await
+    pub async fn end_partition(&self, partition: PartitionId, kept: Vec<TargetId>) -> Result<(), HubGone> {
+        self.request(|reply| HubCommand::EndPartition { partition, kept, reply }).await
     }
 
     async fn request<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> HubCommand) -> Result<T, HubGone> {
@@ -225,14 +262,25 @@ impl Hub {
     }
 
     /// Disconnects a client.
-    pub(crate) async fn dismiss(&self, client: ClientId) {
+    pub(crate) async fn dismiss(&self, client: ClientId, close_frame: CloseFrame) {
         // If the browser is gone, so are its clients.
-        let _ = self.commands.send(HubCommand::Dismiss { client }).await;
+        let _ = self.commands.send(HubCommand::Dismiss { client, close_frame }).await;
+    }
+
+    /// Disconnects the CDP clients of a session; its engine stays.
+    pub(crate) async fn dismiss_session(&self, session: SessionKey) {
+        // If the browser is gone, so are its clients.
+        let _ = self.commands.send(HubCommand::DismissSession { session }).await;
     }
 
     /// Disconnects all clients and releases the browser, which keeps running.
     pub async fn detach(&self) {
-        if self.commands.send(HubCommand::Detach).await.is_ok() {
+        self.leave("the daemon released it").await;
+    }
+
+    /// The same for another reason.
+    pub(crate) async fn leave(&self, why: &'static str) {
+        if self.commands.send(HubCommand::Leave(why)).await.is_ok() {
             self.gone().await;
         }
     }

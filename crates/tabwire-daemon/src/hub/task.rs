@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::{AbortHandle, Abortable, Aborted};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use tabwire_api::{BrowserContextId, ClientId, Failure, TargetId, UpstreamKind};
+use tabwire_api::{BrowserContextId, ClientId, Failure, SessionKey, TargetId, UpstreamKind};
 use tabwire_cdp::{CloseFrame, Flush, FrameSink, FrameSource, ReceivedFrame, TransportError};
 use tabwire_mux::{ClientQueue, CloseReason, Mux, Output};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -20,7 +20,9 @@ use crate::hub::clock::RunClock;
 use crate::hub::clock::TICK;
 use crate::hub::downloads::{self, PlacedFiles};
 use crate::hub::{HubCommand, HubFacts, HubState, JoinRequest};
-use crate::limits::UPSTREAM_LOST;
+
+/// Silence after which a browser behind an open websocket counts as gone.
+const UPSTREAM_LOST: Duration = Duration::from_secs(13);
 
 /// Bytes waiting for the browser above which no client is read.
 const UPSTREAM_WAITING_BYTES: usize = 4 * 1024 * 1024;
@@ -34,10 +36,10 @@ const PUMP_BYTES: usize = 1024 * 1024;
 /// Silence after which a browser behind a websocket is probed.
 const UPSTREAM_SILENCE: Duration = Duration::from_secs(5);
 
-type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type Read = Result<(ClientId, FrameSource, Result<Option<ReceivedFrame>, TransportError>), Aborted>;
-type Flushed = (ClientId, FrameSink, Result<(), TransportError>);
-type Placed = (u64, bool);
+type BoxedFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type ReadResult = Result<(ClientId, FrameSource, Result<Option<ReceivedFrame>, TransportError>), Aborted>;
+type FlushResult = (ClientId, FrameSink, Result<(), TransportError>);
+type PlacementResult = (u64, bool);
 
 /// The close reason for a client that does not read.
 const TOO_SLOW: &str = "BACKPRESSURE: this connection reads too slowly; too much is waiting for it";
@@ -72,9 +74,9 @@ pub(crate) struct HubTask {
     earlier_control_session: Option<String>,
     attachments: Option<AttachmentList>,
     clients: HashMap<ClientId, ClientConnection>,
-    readers: FuturesUnordered<Boxed<Read>>,
-    flushers: FuturesUnordered<Boxed<Flushed>>,
-    placements: FuturesUnordered<Boxed<Placed>>,
+    readers: FuturesUnordered<BoxedFuture<ReadResult>>,
+    flushers: FuturesUnordered<BoxedFuture<FlushResult>>,
+    placements: FuturesUnordered<BoxedFuture<PlacementResult>>,
     placed: PlacedFiles,
     commands: mpsc::Receiver<HubCommand>,
     state: watch::Sender<HubState>,
@@ -92,10 +94,10 @@ pub(crate) struct HubTask {
 /// What the loop waits for.
 enum WakeEvent {
     Browser(Result<Option<ReceivedFrame>, TransportError>),
-    Client(Read),
-    Flushed(Flushed),
+    Client(ReadResult),
+    Flushed(FlushResult),
     UpstreamFlushed(Result<(), TransportError>),
-    Placed(Placed),
+    Placed(PlacementResult),
     Command(Option<HubCommand>),
     Tick,
     KeeperGone,
@@ -124,6 +126,9 @@ impl HubTask {
         }
         if link.kind == UpstreamKind::Extension {
             mux.copy_downloads();
+        }
+        if link.keeper.is_none() && !link.is_rented {
+            mux.show_user_tabs();
         }
         Self {
             mux,
@@ -239,16 +244,28 @@ impl HubTask {
                 self.mux.reserve(partition, guard, now);
                 let _ = reply.send(());
             }
-            HubCommand::EndPartition { partition, reply } => {
+            HubCommand::EndPartition { partition, kept, reply } => {
                 let ticket = self.ticket(PendingReply::End(reply));
-                self.mux.end_partition(ticket, &partition, now);
+                self.mux.end_partition(ticket, &partition, kept, now);
             }
             HubCommand::Sources { target, reply } => drop(reply.send(self.mux.remote_addresses_of(&target))),
             HubCommand::Facts { reply } => drop(reply.send(self.facts())),
-            HubCommand::Dismiss { client } => self.drop_client(client, CloseFrame::Done, now),
-            HubCommand::Detach => return Err("the daemon released it"),
+            HubCommand::Dismiss { client, close_frame } => self.drop_client(client, close_frame, now),
+            HubCommand::DismissSession { session } => self.dismiss_session(&session, now),
+            HubCommand::Leave(why) => return Err(why),
         }
         Ok(())
+    }
+
+    fn dismiss_session(&mut self, session: &SessionKey, now: Instant) {
+        let is_meant = |connection: &ClientConnection| {
+            connection.guard.as_ref().is_some_and(|guard| guard.session.as_ref() == Some(session))
+        };
+        let meant: Vec<ClientId> =
+            self.clients.iter().filter(|(_, one)| is_meant(one)).map(|(client, _)| *client).collect();
+        for client in meant {
+            self.drop_client(client, CloseFrame::Gone("PAUSED: the user has stopped this session"), now);
+        }
     }
 
     fn ticket(&mut self, pending: PendingReply) -> u64 {
@@ -304,9 +321,16 @@ impl HubTask {
 
     fn publish_attachments(&self) {
         let Some(attachments) = &self.attachments else { return };
-        let name = |client: ClientId| Some(self.clients.get(&client)?.guard.as_ref()?.name.clone());
+        let name = |client: ClientId, target: &TargetId| {
+            Some(self.clients.get(&client)?.guard.as_ref()?.name.of_target(target))
+        };
+        let guards = self.clients.values().filter_map(|client| client.guard.as_ref());
+        let open = guards.filter(|guard| guard.is_open).map(|guard| guard.name.own());
         attachments.write(
-            self.mux.attachments().filter_map(|(client, target)| Some((name(client)?, target.clone()))),
+            self.mux
+                .attachments()
+                .filter_map(|(client, target)| Some((name(client, target)?, target.clone()))),
+            open.collect(),
         );
     }
 
@@ -387,6 +411,10 @@ impl HubTask {
 
     fn drop_client(&mut self, client: ClientId, close_frame: CloseFrame, now: Instant) {
         if let Some(mut connection) = self.clients.remove(&client) {
+            // It may have hung up before the mux's request to disconnect it was carried out.
+            if let Some(guard) = connection.guard.as_ref().filter(|_| self.mux.has_closed_browser(client)) {
+                guard.set_closed_browser();
+            }
             connection.reader.abort();
             self.events_dropped += connection.queue.dropped();
             if let Some(sink) = &mut connection.sink {
@@ -525,6 +553,7 @@ impl HubTask {
             leftovers: self.mux.resource_counts(),
             pending: self.mux.pending(),
             partitions: self.mux.partitions(),
+            client_pending: self.clients.keys().map(|id| (*id, self.mux.pending_of(*id))).collect(),
             events_dropped: self.events_dropped
                 + self.clients.values().map(|connection| connection.queue.dropped()).sum::<u64>(),
         }
@@ -533,8 +562,8 @@ impl HubTask {
 
 /// A set that holds one never-ready future: `FuturesUnordered` wakes itself after polling all members, which costs a
 /// wakeup per frame when there is a single client.
-fn never_empty<T: 'static>() -> FuturesUnordered<Boxed<T>> {
-    let never: Boxed<T> = Box::pin(std::future::pending());
+fn never_empty<T: 'static>() -> FuturesUnordered<BoxedFuture<T>> {
+    let never: BoxedFuture<T> = Box::pin(std::future::pending());
     [never].into_iter().collect()
 }
 

@@ -6,7 +6,11 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::limits::{LOG_BYTES, LOG_FILES};
+/// Rotated log files that are kept.
+const LOG_FILES: usize = 3;
+
+/// Size at which the log file is rotated.
+const LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A log file that several threads write to.
 #[derive(Clone, Debug)]

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     /// Logs a line as tracing does: in one write, with its newline. That neither fails nor blocks.
-    fn say(log: &mut LogSink, line: &str) {
+    fn log_line(log: &mut LogSink, line: &str) {
         log.write_all(format!("{line}\n").as_bytes()).expect("it never fails");
     }
 
@@ -133,21 +133,21 @@ mod tests {
         let (mut reader, writer) = io::pipe().expect("a pipe");
         let mut log = LogSink::to_pipe(writer);
         for number in 0..10_000 {
-            say(&mut log, &format!("line {number} without a reader"));
+            log_line(&mut log, &format!("line {number} without a reader"));
         }
         let lost = log.0.lock().expect("not poisoned").unreported;
         assert!(lost > 5_000, "{lost}");
         let mut read = vec![0_u8; 1024 * 1024];
         let count = reader.read(&mut read).expect("it is full");
         let kept = read[..count].iter().filter(|byte| **byte == b'\n').count() as u64;
-        say(&mut log, "there is room");
+        log_line(&mut log, "there is room");
         let count = reader.read(&mut read).expect("something");
         let received = String::from_utf8_lossy(&read[..count]).into_owned();
         assert_eq!(received, format!("{lost} log lines were dropped here\nthere is room\n"));
         assert_eq!(kept + lost, 10_000, "each line is there or counted");
-        say(&mut log, &"x".repeat(100_000));
+        log_line(&mut log, &"x".repeat(100_000));
         drop(reader);
-        say(&mut log, "the reader is gone");
+        log_line(&mut log, "the reader is gone");
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         let full = File::options().write(true).open("/dev/full").expect("there");
         let mut log = LogSink::to_pipe(full);
         let before = lost_log_lines();
-        say(&mut log, "no space is left");
+        log_line(&mut log, "no space is left");
         assert!(lost_log_lines() > before);
     }
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure, ProjectKey, Remedy, SessionKey, SessionName, Step};
+use tabwire_api::{ClientName, ErrorCode, Failure, ProjectKey, Remedy, SessionKey, SessionName, Step};
+use tabwire_audit::{ClientInfo, Transport as AuditTransport};
 use tabwire_engine::{ACTIONS, ActionKind, checked_url, find_action, find_similar};
 use tabwire_policy::{
-    AccessRequest, Capabilities, Capability, Decision, GrantEntry, PageUrl, Site, SiteError,
+    AccessRequest, Capabilities, Capability, Decision, GrantEntry, GrantList, PageUrl, Site, SiteError,
 };
 use tabwire_policy::{EntryKind, GrantTerm, Policy, Profile};
 use tabwire_policy::{Need, Needs, Scope};
@@ -19,6 +20,7 @@ use crate::audit::entry::AuditEntry;
 use crate::audit::writer::AuditWriter;
 use crate::http::caller::Caller;
 use crate::http::gate::Transport;
+use crate::limits::CLIENT_NAME_BYTES;
 use crate::policy::approvals::{ApprovalDecision, ApprovalQueue};
 use crate::policy::store::{PolicyStore, now};
 use crate::session::table::SessionTable;
@@ -36,6 +38,8 @@ pub(crate) struct PolicyRequest {
     site: Option<String>,
     capabilities: Capabilities,
     term: WantedTerm,
+    /// For `allow`: the agent's name; without one the grant is for every agent. For `check`: the agent that would do it.
+    agent: Option<String>,
     /// An entry's id or site.
     which: Option<String>,
     /// For `check`: a URL and an action.
@@ -79,13 +83,18 @@ pub(crate) struct PolicyApi {
 }
 
 impl PolicyApi {
-    pub(crate) const fn new(
-        policy: Arc<PolicyStore>,
-        approvals: Arc<ApprovalQueue>,
-        audit: Arc<AuditWriter>,
-        sessions: Arc<SessionTable>,
+    pub(crate) fn new(
+        policy: &Arc<PolicyStore>,
+        approvals: &Arc<ApprovalQueue>,
+        audit: &Arc<AuditWriter>,
+        sessions: &Arc<SessionTable>,
     ) -> Self {
-        Self { policy, approvals, audit, sessions }
+        Self {
+            policy: Arc::clone(policy),
+            approvals: Arc::clone(approvals),
+            audit: Arc::clone(audit),
+            sessions: Arc::clone(sessions),
+        }
     }
 
     /// Handles a request. Changes get a row in the audit log.
@@ -121,14 +130,43 @@ impl PolicyApi {
                 [Step::command("tabwire allow")],
             )));
         }
-        let entry =
-            AuditEntry::of_ruling(&self.audit, request.key(), caller.named(None, None), changes, &body);
-        let changed = self.change_policy(changes, &request);
+        self.change_logged((changes, &request), &body, caller.named(None, None), "a terminal").await
+    }
+
+    /// `allow`, `deny`, `revoke` or `check` of the user at a place that is not a terminal.
+    pub(crate) async fn handle_at(
+        &self,
+        verb: &'static str,
+        body: Value,
+        place: &str,
+    ) -> Result<Value, Failure> {
+        let request: PolicyRequest = serde_json::from_value(body.clone()).map_err(|error| {
+            Failure::new(ErrorCode::BadArgs, format!("The body is not a valid request: {error}."))
+        })?;
+        self.policy.refresh();
+        if verb == "check" {
+            return self.check_request(&request);
+        }
+        let name = Some(place.to_owned());
+        let client_info = ClientInfo { name, transport: AuditTransport::Port, ..ClientInfo::default() };
+        self.change_logged((verb, &request), &body, client_info, place).await
+    }
+
+    /// Changes the policy, and writes the row of the change.
+    async fn change_logged(
+        &self,
+        (change, request): (&'static str, &PolicyRequest),
+        body: &Value,
+        client_info: ClientInfo,
+        place: &str,
+    ) -> Result<Value, Failure> {
+        let entry = AuditEntry::of_ruling(&self.audit, request.key(), client_info, change, body);
+        let changed = self.change_policy(change, request, place);
         entry.finish(changed.as_ref().err()).await;
         changed
     }
 
-    fn change_policy(&self, change: &str, request: &PolicyRequest) -> Result<Value, Failure> {
+    fn change_policy(&self, change: &str, request: &PolicyRequest, place: &str) -> Result<Value, Failure> {
         match change {
             "policy_allow" => {
                 let text = request.needed(&request.site, "site")?;
@@ -140,12 +178,13 @@ impl PolicyApi {
                 };
                 let capabilities = request.capabilities.with(Capability::Read);
                 let stance = EntryKind::Grant { capabilities, term };
-                self.add_entry(site, stance)
+                let agent = request.agent.as_deref().map(checked_agent).transpose()?;
+                self.add_entry(agent.as_deref(), site, stance, place)
             }
             "policy_deny" => {
                 let text = request.needed(&request.site, "site")?;
                 let site = Site::parse_denied(text).map_err(|fault| no_site(text, &fault))?;
-                self.add_entry(site, EntryKind::Deny)
+                self.add_entry(None, site, EntryKind::Deny, place)
             }
             "policy_revoke" => {
                 let which = request.needed(&request.which, "which")?;
@@ -162,14 +201,21 @@ impl PolicyApi {
             _ => {
                 let id = request.needed(&request.id, "id")?;
                 let answer = request.answer.unwrap_or(ApprovalDecision::No);
-                let question = self.approvals.answer(id, answer, "a terminal")?;
+                let question = self.approvals.answer(id, answer, place)?;
                 Ok(json!({"answered": id, "answer": answer, "question": question}))
             }
         }
     }
 
-    fn add_entry(&self, site: Site, stance: EntryKind) -> Result<Value, Failure> {
-        let entry = self.policy.change(|ledger, time| ledger.add(site, stance, time, "a terminal"))?;
+    fn add_entry(
+        &self,
+        agent: Option<&str>,
+        site: Site,
+        stance: EntryKind,
+        place: &str,
+    ) -> Result<Value, Failure> {
+        let add = |ledger: &mut GrantList, time| ledger.add_for(agent, site, stance, time, place);
+        let entry = self.policy.change(add)?;
         Ok(listed(&entry))
     }
 
@@ -205,8 +251,11 @@ impl PolicyApi {
         let decide = |need: &Need| {
             let (session, capability) = (Some(session.as_str()), need.capability);
             let address = if need.scope == Scope::EverySite { &PageUrl::Everywhere } else { &address };
-            let decision =
-                rulebook.decide(&AccessRequest { profile, url: address, capability, session, now: now() });
+            let access = AccessRequest { profile, url: address, capability, session, now: now() };
+            let decision = match &request.agent {
+                Some(agent) => rulebook.decide_for(&access, &known_name(agent)),
+                None => rulebook.decide(&access),
+            };
             decision_json(capability.as_str(), &address.label(), &decision)
         };
         let decisions: Vec<Value> = needs.iter().map(decide).collect();
@@ -238,7 +287,7 @@ fn is_over(entry: &GrantEntry) -> bool {
 }
 
 /// A grant or denial, as the API lists it.
-fn listed(entry: &GrantEntry) -> Value {
+pub(crate) fn listed(entry: &GrantEntry) -> Value {
     let (stance, capabilities, term) = match &entry.kind {
         EntryKind::Deny => ("deny", Capabilities::NONE, json!("always")),
         EntryKind::Grant { capabilities, term } => {
@@ -252,8 +301,25 @@ fn listed(entry: &GrantEntry) -> Value {
     };
     json!({
         "id": entry.id, "stance": stance, "site": entry.site, "capabilities": capabilities, "term": term,
-        "given_at": entry.given_at, "given_by": entry.given_by,
+        "given_at": entry.given_at, "given_by": entry.given_by, "agent": entry.agent,
     })
+}
+
+/// The name that requests of an agent have, for the name of its product or program: `Codex` for `codex`.
+fn known_name(name: &str) -> String {
+    ClientName::new(name).map_or_else(|_| name.to_owned(), |known| known.display_name())
+}
+
+/// The name of an agent for a grant.
+fn checked_agent(name: &str) -> Result<String, Failure> {
+    let name = name.trim();
+    if name.is_empty() || name.len() > CLIENT_NAME_BYTES || name.chars().any(char::is_control) {
+        let message = format!("`agent` must be a name of 1 to {CLIENT_NAME_BYTES} bytes.");
+        return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(
+            "Use the name that the popup and the approval request show, such as \"Claude Code\".",
+        ));
+    }
+    Ok(known_name(name))
 }
 
 fn decision_json(capability: &str, place: &str, decision: &Decision) -> Value {

@@ -7,11 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Remedy, Step};
+use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Remedy, SessionKey, Step};
+use tabwire_audit::ClientInfo;
 use tabwire_policy::ApprovalWait;
 use tokio::sync::{oneshot, watch};
 
+use crate::audit::event::Event;
+use crate::audit::writer::AuditWriter;
 use crate::limits::{APPROVAL_DEADLINE, APPROVALS};
+use crate::policy::store::now;
 
 /// How long a client that polls for approval requests counts as present between two polls.
 const WATCHER_GRACE: Duration = Duration::from_secs(3);
@@ -35,6 +39,8 @@ impl std::fmt::Display for ApprovalId {
 pub struct ApprovalRequest {
     /// The client, as the daemon knows it.
     pub who: String,
+    /// The agent's name, as its user knows it.
+    pub agent: String,
     /// The name the client gives itself.
     pub client: Option<ClientName>,
     /// The MCP call that waits, if its client can ask its user.
@@ -72,7 +78,9 @@ pub enum ApprovalDecision {
     Once,
     /// Allow until the session ends.
     Session,
-    /// Allow from now on.
+    /// Allow this agent from now on.
+    Agent,
+    /// Allow every agent from now on.
     Always,
     /// Deny.
     No,
@@ -95,6 +103,8 @@ pub struct ApprovalQueue {
     state: Mutex<State>,
     /// Counts changes, for watchers.
     changes: watch::Sender<u64>,
+    /// Where questions are recorded.
+    audit: Option<Arc<AuditWriter>>,
 }
 
 /// A decided request, and where it was decided.
@@ -109,22 +119,32 @@ pub struct DecidedApproval {
     pub answer: ApprovalDecision,
     /// Where it was made.
     pub by: String,
+    /// When, in seconds since 1970.
+    pub when: u64,
 }
 
 #[derive(Debug, Default)]
 struct State {
     next: u64,
-    pending: BTreeMap<ApprovalId, Waiting>,
-    /// Watchers, each for the requests of one call or for all.
-    watchers: BTreeMap<u64, Option<CallNumber>>,
+    pending: BTreeMap<ApprovalId, PendingEntry>,
+    /// Watchers, and the requests that each can show.
+    watchers: BTreeMap<u64, WatchScope>,
     /// The latest decided requests, the newest first.
     decided: VecDeque<DecidedApproval>,
     /// When a watcher of all requests was last dropped.
     last_seen: Option<Instant>,
 }
 
+/// The requests that a watcher can show to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum WatchScope {
+    All,
+    Call(CallNumber),
+    Client(ClientName),
+}
+
 #[derive(Debug)]
-struct Waiting {
+struct PendingEntry {
     request: ApprovalRequest,
     until: Instant,
     answer: oneshot::Sender<ApprovalDecision>,
@@ -135,7 +155,7 @@ struct Waiting {
 pub struct ApprovalWatcher {
     queue: Arc<ApprovalQueue>,
     number: u64,
-    call: Option<CallNumber>,
+    watched: WatchScope,
 }
 
 /// Removes a request when its action no longer waits.
@@ -146,12 +166,28 @@ struct PendingGuard<'a> {
 
 impl Drop for PendingGuard<'_> {
     fn drop(&mut self) {
-        self.queue.state().pending.remove(&self.id);
+        let removed = self.queue.state().pending.remove(&self.id);
+        if let Some(waiting) = removed {
+            let event = Event::QuestionExpired { id: self.id.to_string() };
+            self.queue.record(&event, &waiting.request);
+        }
         self.queue.notify();
     }
 }
 
 impl ApprovalQueue {
+    /// A queue whose questions are recorded in the audit log.
+    pub(crate) fn recorded(audit: &Arc<AuditWriter>) -> Arc<Self> {
+        Arc::new(Self { audit: Some(Arc::clone(audit)), ..Self::default() })
+    }
+
+    fn record(&self, event: &Event, request: &ApprovalRequest) {
+        if let Some(audit) = &self.audit {
+            let client = ClientInfo { name: Some(request.agent.clone()), ..ClientInfo::default() };
+            event.record(audit, SessionKey::find(&request.session).unwrap_or_default(), client, None);
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -179,12 +215,17 @@ impl ApprovalQueue {
         self.state().decided.iter().cloned().collect()
     }
 
+    /// Whether the user can be asked now.
+    pub fn is_watched(&self) -> bool {
+        self.state().is_watched(None, None)
+    }
+
     /// Adds a request and waits for the decision.
     pub async fn ask(&self, request: ApprovalRequest, wait: ApprovalWait) -> ApprovalOutcome {
         let (answer, decided) = oneshot::channel();
         let id = {
             let mut state = self.state();
-            let is_watched = state.is_watched(request.call);
+            let is_watched = state.is_watched(request.call, request.client.as_ref());
             if wait == ApprovalWait::IfApproverConnected && !is_watched {
                 return ApprovalOutcome::NoWatcher;
             }
@@ -194,7 +235,14 @@ impl ApprovalQueue {
             state.next += 1;
             let id = ApprovalId(format!("a{}", state.next));
             let until = Instant::now() + APPROVAL_DEADLINE;
-            state.pending.insert(id.clone(), Waiting { request, until, answer });
+            let event = Event::QuestionAsked {
+                id: id.to_string(),
+                action: request.action.clone(),
+                site: request.site.clone(),
+                capability: request.capability,
+            };
+            self.record(&event, &request);
+            state.pending.insert(id.clone(), PendingEntry { request, until, answer });
             id
         };
         self.notify();
@@ -245,7 +293,8 @@ impl ApprovalQueue {
         {
             let mut state = self.state();
             let (by, request) = (by.to_owned(), request.clone());
-            state.decided.push_front(DecidedApproval { id: id.clone(), request, answer, by });
+            let when = now();
+            state.decided.push_front(DecidedApproval { id: id.clone(), request, answer, by, when });
             state.decided.truncate(APPROVALS_DECIDED);
         }
         self.notify();
@@ -255,39 +304,52 @@ impl ApprovalQueue {
     /// Watches all requests.
     #[must_use]
     pub fn watch(self: &Arc<Self>) -> ApprovalWatcher {
-        self.watch_for(|_| None)
+        self.watch_for(|_| WatchScope::All)
     }
 
     /// Watches the requests of one call, and numbers the call.
     #[must_use]
     pub fn watch_call(self: &Arc<Self>) -> ApprovalWatcher {
-        self.watch_for(|number| Some(CallNumber(number)))
+        self.watch_for(|number| WatchScope::Call(CallNumber(number)))
     }
 
-    fn watch_for(self: &Arc<Self>, which: impl FnOnce(u64) -> Option<CallNumber>) -> ApprovalWatcher {
+    /// Watches the requests of one client.
+    #[must_use]
+    pub(crate) fn watch_client(self: &Arc<Self>, client: ClientName) -> ApprovalWatcher {
+        self.watch_for(|_| WatchScope::Client(client))
+    }
+
+    fn watch_for(self: &Arc<Self>, which: impl FnOnce(u64) -> WatchScope) -> ApprovalWatcher {
         let mut state = self.state();
         state.next += 1;
         let number = state.next;
-        let call = which(number);
-        state.watchers.insert(number, call);
+        let watched = which(number);
+        state.watchers.insert(number, watched.clone());
         drop(state);
-        ApprovalWatcher { queue: Arc::clone(self), number, call }
+        ApprovalWatcher { queue: Arc::clone(self), number, watched }
     }
 }
 
 impl State {
-    fn is_watched(&self, call: Option<CallNumber>) -> bool {
-        let is_for = |whose: &Option<CallNumber>| whose.is_none() || *whose == call;
+    fn is_watched(&self, call: Option<CallNumber>, client: Option<&ClientName>) -> bool {
+        let is_for = |watched: &WatchScope| match watched {
+            WatchScope::All => true,
+            WatchScope::Call(number) => call == Some(*number),
+            WatchScope::Client(name) => client == Some(name),
+        };
         self.watchers.values().any(is_for)
             || self.last_seen.is_some_and(|seen| seen.elapsed() < WATCHER_GRACE)
     }
 }
 
 impl ApprovalWatcher {
-    /// The call that is watched; `None` for all.
+    /// The call that is watched, if it is one.
     #[must_use]
     pub const fn call(&self) -> Option<CallNumber> {
-        self.call
+        match self.watched {
+            WatchScope::Call(call) => Some(call),
+            WatchScope::All | WatchScope::Client(_) => None,
+        }
     }
 
     /// The waiting requests, as soon as there are any; empty after the timeout.
@@ -297,7 +359,7 @@ impl ApprovalWatcher {
             loop {
                 // Marked before the check, so that no change in between is missed.
                 changes.mark_unchanged();
-                let pending = self.queue.pending(self.call);
+                let pending = self.queue.pending(self.call());
                 if !pending.is_empty() {
                     return pending;
                 }
@@ -314,7 +376,7 @@ impl Drop for ApprovalWatcher {
     fn drop(&mut self) {
         let mut state = self.queue.state();
         state.watchers.remove(&self.number);
-        if self.call.is_none() {
+        if self.watched == WatchScope::All {
             // A client that polls is not gone between two polls.
             state.last_seen = Some(Instant::now());
         }
@@ -328,6 +390,7 @@ mod tests {
     fn request(call: Option<CallNumber>) -> ApprovalRequest {
         ApprovalRequest {
             who: "a test".to_owned(),
+            agent: "A test".to_owned(),
             client: ClientName::new("one").ok(),
             call,
             session: "default".to_owned(),
@@ -375,6 +438,17 @@ mod tests {
         assert_eq!(started.elapsed().as_secs(), APPROVAL_DEADLINE.as_secs());
         drop(other);
         assert!(queue.pending(None).is_empty() && queue.state().watchers.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_watcher_of_a_client_counts_for_its_requests_only() {
+        let queue = Arc::new(ApprovalQueue::default());
+        let own = queue.watch_client(ClientName::new("one").expect("a name"));
+        assert!(queue.state().is_watched(None, ClientName::new("one").ok().as_ref()));
+        assert!(!queue.state().is_watched(None, ClientName::new("two").ok().as_ref()));
+        assert!(!queue.is_watched(), "others are not asked through it");
+        drop(own);
+        assert!(!queue.state().is_watched(None, ClientName::new("one").ok().as_ref()), "no grace");
     }
 
     #[tokio::test]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytes::BytesMut;
 use serde_json::{Value, json};
 use tabwire_api::ClientId;
-use tabwire_mux::{ClientOptions, Mux, Output, SharedGuard};
+use tabwire_mux::{ClientOptions, Mux, Output, Share, SharedGuard};
 use tabwire_policy::{
     Capability, Effect, EntryKind, EventReach, GrantTerm, MethodRule, Profile, Reach, Site,
 };
@@ -107,7 +107,8 @@ impl Bench {
         };
         bench.mux.start(None, now);
         let guard = Some(SharedGuard(Arc::new(guard)));
-        bench.mux.client_joined(CLIENT, ClientOptions { guard, ..ClientOptions::default() }, now);
+        let options = ClientOptions { guard, share: Share::UserTabs, ..ClientOptions::default() };
+        bench.mux.client_joined(CLIENT, options, now);
         bench.pump();
         bench.open_page();
         bench

@@ -90,7 +90,7 @@ pub(crate) struct CommandGuard {
 
 /// The URL that a command names.
 #[derive(Deserialize)]
-struct Named {
+struct UrlParams {
     url: Option<String>,
 }
 
@@ -155,7 +155,7 @@ impl CommandGuard {
     /// Judges the URL that a command names, if it names one.
     pub(crate) fn judge_named(&self, params: Option<&str>) -> Result<(), String> {
         let Some(params) = params else { return Ok(()) };
-        let named: Named = serde_json::from_str(params)
+        let named: UrlParams = serde_json::from_str(params)
             .map_err(|error| format!("Its parameters have no valid URL: {error}."))?;
         named.url.map_or(Ok(()), |url| self.judge(&PageUrl::parse(&url), Effect::Reads))
     }
@@ -165,10 +165,10 @@ impl CommandGuard {
     fn judge_destruction(&self, command: &GuardedCommand<'_>) -> Result<(), String> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Contained {
+        struct ContextParams {
             browser_context_id: Option<String>,
         }
-        let contained = command.params.and_then(|params| serde_json::from_str::<Contained>(params).ok());
+        let contained = command.params.and_then(|params| serde_json::from_str::<ContextParams>(params).ok());
         let is_in_own = contained.is_some_and(|contained| contained.browser_context_id.is_some());
         // A response: its command was checked.
         let is_response = command.params.is_none();
@@ -186,6 +186,18 @@ impl CommandGuard {
             "{} would delete data of the browser's user. The user can allow it: `tabwire allow '*' --cdp`.",
             command.method
         ))
+    }
+
+    /// Refuses commands that act on a page which the user drives, or while the user has paused its clients.
+    fn judge_control(&self, command: &GuardedCommand<'_>) -> Result<(), String> {
+        let page = match &command.scope {
+            GuardedScope::Target { page, .. } => Some(*page),
+            GuardedScope::Browser => None,
+        };
+        // A response: its command was checked.
+        let is_response = command.params.is_none();
+        let refused = self.store.control.refuses(&self.session, page, command.method);
+        refused.filter(|_| !is_response).map_or(Ok(()), |sentence| Err(sentence.to_owned()))
     }
 
     pub(crate) fn judge_place(&self, place: &GuardedScope<'_>, effect: Effect) -> Result<(), String> {
@@ -233,7 +245,7 @@ impl CommandGuard {
 
 /// The addresses that must be allowed to see a target.
 fn places(place: &GuardedScope<'_>) -> Vec<PageUrl> {
-    let GuardedScope::Target { url, page_url, addresses, is_opened_by_page } = place else {
+    let GuardedScope::Target { url, page_url, addresses, is_opened_by_page, .. } = place else {
         return vec![PageUrl::Everywhere];
     };
     let read = |url: &str| {
@@ -259,12 +271,16 @@ impl Guard for CommandGuard {
     fn is_idle(&self) -> bool {
         // An attached browser has data of its user.
         let keeps_nothing = self.is_launched || self.client == GuardedClient::Engine;
-        keeps_nothing && self.allows_everything()
+        let is_held = self.client == GuardedClient::CdpClient && self.store.control.is_active();
+        keeps_nothing && self.allows_everything() && !is_held
     }
 
     fn check(&self, command: &GuardedCommand<'_>) -> Result<(), String> {
-        if self.client == GuardedClient::CdpClient && !self.is_launched {
-            self.judge_destruction(command)?;
+        if self.client == GuardedClient::CdpClient {
+            self.judge_control(command)?;
+            if !self.is_launched {
+                self.judge_destruction(command)?;
+            }
         }
         if self.allows_everything() {
             return Ok(());
@@ -279,6 +295,10 @@ impl Guard for CommandGuard {
         let places = || with_sources(vec![PageUrl::parse(url)], sources);
         let is_free = self.client == GuardedClient::Engine || self.allows_everything();
         is_free || places().iter().all(|place| self.judge(place, Effect::Reads).is_ok())
+    }
+
+    fn hides(&self, url: &str) -> bool {
+        self.store.is_own_page(url)
     }
 
     /// An attached browser may use a proxy or VPN that makes every address look private.

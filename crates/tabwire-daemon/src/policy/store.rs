@@ -1,7 +1,7 @@
 //! The policy in effect: the user's file, and the grants and denials that survive a restart.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,9 +16,12 @@ use tabwire_policy::{
 use tokio::sync::watch;
 
 use crate::action::frame_check::frame_refusal;
-use crate::limits::POLICY_BYTES;
+use crate::control::UserControl;
 use crate::paths::Paths;
 use crate::policy::cdp_guard::{CommandGuard, GuardedClient};
+
+/// Largest policy file, and largest list of grants.
+const POLICY_BYTES: usize = 4 * 1024 * 1024;
 
 /// How often the policy file is checked for changes. Actions check it at once.
 const POLICY_POLL: Duration = Duration::from_secs(1);
@@ -33,10 +36,14 @@ pub(crate) struct PolicyStore {
     denies_nothing: AtomicBool,
     /// The state of the user's file when it was last read. Locked during every change.
     changing: Mutex<FileState>,
+    /// The port of the daemon; 0 before it listens.
+    own_port: AtomicU16,
     /// Counts changes of grants and denials, without one-time grants.
     revision: AtomicU64,
     /// Counts all changes, for watchers.
     changes: watch::Sender<u64>,
+    /// What the user holds in the dashboard, which guards check too.
+    pub(crate) control: Arc<UserControl>,
 }
 
 impl PolicyStore {
@@ -58,7 +65,18 @@ impl PolicyStore {
         let rulebook = RwLock::new(Arc::new(rulebook));
         let (changing, changes) = (Mutex::new(state), watch::Sender::new(0));
         let revision = AtomicU64::new(1);
-        Ok(Self { rulebook, policy_file, ledger_file, denies_nothing, changing, revision, changes })
+        let (own_port, control) = (AtomicU16::new(0), Arc::default());
+        Ok(Self {
+            rulebook,
+            policy_file,
+            ledger_file,
+            denies_nothing,
+            changing,
+            own_port,
+            revision,
+            changes,
+            control,
+        })
     }
 
     /// Reads the user's file again if it has changed. An unusable or removed file denies everything until it is fixed: a
@@ -135,7 +153,7 @@ impl PolicyStore {
         session: &SessionKey,
         browser: Ownership,
     ) -> SharedGuard {
-        let (store, session, is_launched) = (Arc::clone(self), session.to_string(), browser.may_close());
+        let (store, session, is_launched) = (Arc::clone(self), session.to_string(), browser.is_launched());
         SharedGuard(Arc::new(CommandGuard::new(store, client, profile, session, is_launched)))
     }
 
@@ -216,6 +234,15 @@ impl PolicyStore {
         &self.policy_file
     }
 
+    /// The text of the user's file.
+    pub(crate) fn text(&self) -> PolicyText {
+        match read(&self.policy_file, Trust::FollowLinks) {
+            Ok(Some(text)) => PolicyText::Text(text),
+            Ok(None) => PolicyText::None,
+            Err(failure) => PolicyText::Unreadable(failure.message),
+        }
+    }
+
     /// Changes grants and denials. The change takes effect after it is written.
     pub(crate) fn change<T>(
         &self,
@@ -250,6 +277,43 @@ impl PolicyStore {
         OneTimeGrant { store: Arc::clone(self), number }
     }
 
+    /// Sets the port of the daemon, whose pages no session may open.
+    pub(crate) fn set_own_port(&self, port: u16) {
+        let _changing = self.changing();
+        let mut rulebook = Policy::clone(&self.rulebook());
+        rulebook.own_port = Some(port);
+        self.own_port.store(port, Ordering::Relaxed);
+        self.activate(rulebook);
+    }
+
+    /// Whether a URL is a page of this daemon, the demo page aside. Fast for every other URL.
+    pub(crate) fn is_own_page(&self, url: &str) -> bool {
+        let port = self.own_port.load(Ordering::Relaxed);
+        let url = url.strip_prefix("view-source:").or_else(|| url.strip_prefix("blob:")).unwrap_or(url);
+        let authority = url.strip_prefix("http://").and_then(|rest| rest.split(['/', '?', '#']).next());
+        let named = authority.and_then(|host| host.rsplit_once(':')?.1.parse::<u16>().ok());
+        port != 0 && named == Some(port) && self.rulebook().is_own_page(&PageUrl::parse(url))
+    }
+
+    /// Records that an agent uses a session, so that grants for the agent hold for the session's pages.
+    pub(crate) fn add_agent(&self, session: &str, agent: &str) {
+        if self.rulebook().agents.has(session, agent) {
+            return;
+        }
+        let _changing = self.changing();
+        let mut rulebook = Policy::clone(&self.rulebook());
+        rulebook.agents.add(session, agent);
+        self.activate(rulebook);
+    }
+
+    fn remove_agents(&self, session: &str) {
+        let _changing = self.changing();
+        let mut rulebook = Policy::clone(&self.rulebook());
+        if rulebook.agents.remove(session) {
+            self.activate(rulebook);
+        }
+    }
+
     fn changing(&self) -> MutexGuard<'_, FileState> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -273,6 +337,7 @@ impl PolicyStore {
     /// Removes the grants of an ended session.
     pub(crate) fn session_ended(&self, session: &SessionKey) {
         let name = session.to_string();
+        self.remove_agents(&name);
         if !self.rulebook().grants.clone().remove_expired(0, Some(&name)) {
             return;
         }
@@ -281,6 +346,17 @@ impl PolicyStore {
             tracing::warn!(%failure, session = name, "the grants of an ended session were not removed");
         }
     }
+}
+
+/// The text of the user's policy file.
+#[derive(Debug)]
+pub(crate) enum PolicyText {
+    /// There is no file.
+    None,
+    /// Why it cannot be read.
+    Unreadable(String),
+    /// Its text.
+    Text(String),
 }
 
 /// What changes when a file is rewritten.

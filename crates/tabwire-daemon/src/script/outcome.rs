@@ -14,7 +14,7 @@ pub(crate) fn result_of(end: RunEnd, has_state: bool) -> Result<ExecuteResult, F
             let code = if is_timeout { ErrorCode::Timeout } else { ErrorCode::OutcomeUnknown };
             let message = format!("The script was ended: {reason}");
             let lost = if is_killed || ends { lost_text(has_state) } else { "" };
-            let text = format!("{lost}Allow more time (`--timeout 2m`, `timeout_ms`), or split the script.");
+            let text = format!("{lost}Allow a longer timeout, or split the script.");
             Err(Failure::new(code, message).with_remedy(text))
         }
         RunEnd::Lost => {

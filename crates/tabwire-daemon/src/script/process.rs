@@ -1,14 +1,19 @@
 //! A process that runs scripts, as the daemon holds it: two pipes and nothing else.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use serde::Serialize;
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_cdp::TaskGroup;
 use tabwire_script::message::{FromChild, LineBuffer, to_line};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::mpsc;
 
 use crate::config::DaemonConfig;
+use crate::script::cdp::CdpSessions;
+use crate::script::events::{Events, ScriptContexts};
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
@@ -17,9 +22,16 @@ const READ_BYTES: usize = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct ScriptProcess {
     child: Child,
-    input: ChildStdin,
+    input: ScriptInput,
     output: ScriptOutput,
+    events: Events,
 }
+
+/// The way to a process. A task writes, because a write must not be dropped half way.
+pub(crate) type ScriptInput = mpsc::Sender<Vec<u8>>;
+
+/// Messages that may wait for a slow process.
+const QUEUED_MESSAGES: usize = 128;
 
 /// The messages of a process.
 #[derive(Debug)]
@@ -34,7 +46,7 @@ pub(crate) struct ProcessLost;
 
 impl ScriptProcess {
     /// Starts a process without environment, in the directory `/`, with nothing but its pipes.
-    pub(crate) fn start(config: &DaemonConfig) -> Result<Self, Failure> {
+    pub(crate) fn start(config: &DaemonConfig, tasks: &TaskGroup) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| {
             Failure::new(ErrorCode::Internal, format!("The process for scripts cannot start: {error}."))
                 .with_remedy(Remedy::new(
@@ -42,7 +54,7 @@ impl ScriptProcess {
                     [Step::command("tabwire doctor")],
                 ))
         };
-        let mut child = Command::new(&config.self_exe)
+        let mut child = command(&config.self_exe)
             .args(&config.script_arguments)
             .env_clear()
             .current_dir("/")
@@ -52,21 +64,56 @@ impl ScriptProcess {
             .kill_on_drop(true)
             .spawn()
             .map_err(failed)?;
-        let (Some(input), Some(pipe)) = (child.stdin.take(), child.stdout.take()) else {
+        let (Some(stdin), Some(pipe)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(failed(std::io::ErrorKind::BrokenPipe.into()));
         };
-        Ok(Self { child, input, output: ScriptOutput { pipe, lines: LineBuffer::default() } })
+        let (input, lines) = mpsc::channel(QUEUED_MESSAGES);
+        tasks.start("script-input", write_lines(stdin, lines));
+        let output = ScriptOutput { pipe, lines: LineBuffer::default() };
+        Ok(Self { child, input, output, events: Events::new(tasks) })
     }
 
-    /// The writing and the reading end.
-    pub(crate) const fn split(&mut self) -> (&mut ChildStdin, &mut ScriptOutput) {
-        (&mut self.input, &mut self.output)
+    /// The writing and the reading end, and the events that the script listens to.
+    pub(crate) const fn split(&mut self) -> (&ScriptInput, &mut ScriptOutput, &mut Events) {
+        (&self.input, &mut self.output, &mut self.events)
+    }
+
+    /// Whether the script listens to events between its runs.
+    pub(crate) fn listens(&self) -> bool {
+        self.events.listens()
+    }
+
+    /// Browser contexts that the script has made.
+    pub(crate) fn contexts(&self) -> ScriptContexts {
+        self.events.contexts()
+    }
+
+    /// CDP sessions that the script has opened.
+    pub(crate) fn cdp(&self) -> CdpSessions {
+        self.events.cdp()
+    }
+
+    /// Ends the events of a run. Returns what the script missed in it.
+    pub(crate) fn rest(&mut self) -> Vec<String> {
+        self.events.rest();
+        self.events.take_notices()
     }
 
     /// Whether the process has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
+}
+
+/// The command that starts the program. On Linux the process confines itself.
+fn command(program: &Path) -> Command {
+    if cfg!(target_os = "macos") {
+        let (sandbox, arguments) = tabwire_script::sandbox::macos_command(&program.to_string_lossy());
+        let mut command = Command::new(sandbox);
+        command.args(arguments);
+        return command;
+    }
+    Command::new(program)
 }
 
 impl ScriptOutput {
@@ -88,8 +135,17 @@ impl ScriptOutput {
     }
 }
 
-/// Sends a message. Not cancel safe: a part of a line would be left.
-pub(crate) async fn send(input: &mut ChildStdin, message: &impl Serialize) -> Result<(), ProcessLost> {
+/// Writes lines until the process or its owner is gone.
+async fn write_lines(mut stdin: ChildStdin, mut lines: mpsc::Receiver<Vec<u8>>) {
+    while let Some(line) = lines.recv().await {
+        if stdin.write_all(&line).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Sends a message, once there is room.
+pub(crate) async fn send(input: &ScriptInput, message: &impl Serialize) -> Result<(), ProcessLost> {
     let line = to_line(message).map_err(|_| ProcessLost)?;
-    input.write_all(&line).await.map_err(|_| ProcessLost)
+    input.send(line).await.map_err(|_| ProcessLost)
 }

@@ -1,7 +1,6 @@
 //! One run of a script: its calls become actions, and its end is waited for, within its time.
 
-use std::collections::HashSet;
-use std::pin::pin;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,19 +12,25 @@ use serde_json::value::{RawValue, to_raw_value};
 use tabwire_api::api::{ActionRequest, ActionResponse, ExecuteLine};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_engine::{ACTIONS, SCRIPT_ACTIONS};
-use tabwire_policy::Needs;
-use tabwire_script::limits::{CALLS, CALLS_AT_ONCE, CANCEL_GRACE, CONSOLE_BYTES, LINE_BYTES};
-use tabwire_script::message::{Call, Cancel, Done, FromChild, Response, Run, ToChild};
+use tabwire_script::limits::{CANCEL_GRACE, IMAGES, LINE_BYTES};
+use tabwire_script::message::{Call, Cancel, Done, FromChild, Image, Response, Run, ToChild, to_line};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::daemon::Daemon;
 use crate::http::caller::Caller;
-use crate::script::process::{ProcessLost, ScriptOutput, ScriptProcess, send};
+use crate::script::cdp::CdpSessions;
+use crate::script::events::{Events, ScriptContexts};
+use crate::script::process::{ProcessLost, ScriptInput, ScriptOutput, ScriptProcess, send};
+use crate::script::received::Received;
 use crate::script::table::Slot;
+use crate::script::view::{FrameLine, TabLine};
 
 /// How often the time that passes while the user is asked is added to the deadline.
 const APPROVAL_TICK: Duration = Duration::from_millis(250);
+
+/// The action whose command the daemon sends itself.
+const CDP_COMMAND: &str = "cdp_command";
 
 /// Stands for no deadline.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -43,6 +48,14 @@ pub(crate) struct RunRequest<'a> {
     pub(crate) images: Mutex<HashSet<String>>,
     /// The tabs that the script knows.
     pub(crate) known_tabs: Mutex<Vec<TabLine>>,
+    /// The frames that the script knows, of the tab of its last call.
+    pub(crate) known_frames: Mutex<Vec<FrameLine>>,
+    /// Browser contexts that the script has made.
+    pub(crate) contexts: ScriptContexts,
+    /// CDP sessions that the script has opened.
+    pub(crate) cdp: CdpSessions,
+    /// Whether the script only listens, between two runs.
+    pub(crate) is_idle: bool,
 }
 
 impl RunRequest<'_> {
@@ -80,96 +93,115 @@ impl RunEnd {
     }
 }
 
-/// Counts what a process sends, since it may ignore its own limits.
-#[derive(Default)]
-struct Received {
-    calls: u64,
-    console_bytes: usize,
-}
-
 /// Runs code in a process until it ends, its time is over, or the client leaves.
 pub(crate) async fn run(process: &mut ScriptProcess, run: Run, request: RunRequest<'_>) -> RunEnd {
     let id = run.id;
-    let (input, output) = process.split();
+    let (input, output, events) = process.split();
+    events.attach(&request).await;
     if send(input, &ToChild::Run(Box::new(run))).await.is_err() {
         return RunEnd::Lost;
     }
-    let (responses, mut queue) = mpsc::channel::<ToChild>(CALLS_AT_ONCE * 2);
-    // A task of its own for writing, because a write must not be dropped half way.
-    let writing = async {
-        while let Some(message) = queue.recv().await {
-            if send(input, &message).await.is_err() {
-                return;
-            }
-        }
-        std::future::pending::<()>().await;
-    };
-    let mut writing = pin!(writing);
-    let serving = serve(output, id, &request, responses.clone());
+    let serving = serve(Some(id), &request, input, output, events);
     let (reason, is_timeout) = tokio::select! {
         end = serving => return end.map_or(RunEnd::Lost, RunEnd::Done),
-        () = &mut writing => return RunEnd::Lost,
         stopped = stopped(&request) => stopped,
     };
     // Actions that were under way are dropped with `serving`.
     let cancel = ToChild::Cancel(Cancel { run: id, reason: reason.clone() });
     let cancelling = async {
-        let _ = responses.send(cancel).await;
+        send(input, &cancel).await?;
         wait_for_end(output, id).await
     };
-    let ended = tokio::select! {
-        ended = tokio::time::timeout(CANCEL_GRACE, cancelling) => ended.ok(),
-        () = &mut writing => None,
-    };
-    let done = ended.and_then(Result::ok);
+    let ended = tokio::time::timeout(CANCEL_GRACE, cancelling).await;
+    let done = ended.ok().and_then(Result::ok);
     RunEnd::Cancelled { reason, is_timeout, is_killed: done.is_none(), ends: done.unwrap_or_default() }
 }
 
-/// Handles the messages of a run until its end.
-async fn serve(
-    output: &mut ScriptOutput,
-    id: u64,
+/// Handles the messages of a run until its end; without a run, those of a script that only listens.
+pub(crate) async fn serve(
+    id: Option<u64>,
     request: &RunRequest<'_>,
-    responses: mpsc::Sender<ToChild>,
+    input: &ScriptInput,
+    output: &mut ScriptOutput,
+    events: &mut Events,
 ) -> Result<Box<Done>, ProcessLost> {
     let mut received = Received::default();
     let mut calls = FuturesUnordered::new();
+    let mut outgoing: VecDeque<ToChild> = VecDeque::new();
     loop {
         let message = tokio::select! {
-            Some(()) = calls.next(), if !calls.is_empty() => continue,
+            Some(response) = calls.next(), if !calls.is_empty() => {
+                events.flush(request, &mut outgoing).await;
+                outgoing.push_back(response);
+                continue;
+            }
+            room = input.reserve(), if !outgoing.is_empty() => {
+                send_next(&mut outgoing, room.map_err(|_| ProcessLost)?);
+                continue;
+            }
+            incoming = events.next() => {
+                events.deliver(incoming, request, &mut outgoing).await;
+                continue;
+            }
             message = output.next() => message?,
         };
+        if id.is_none() && calls.is_empty() {
+            // Between two runs only what happens at once is bounded.
+            received = Received::default();
+        }
+        received.count(id, calls.len(), &message).map_err(|reason| {
+            tracing::warn!(reason, "a script's process was ended");
+            ProcessLost
+        })?;
         match message {
-            FromChild::Done(done) if done.run == id => return Ok(done),
+            FromChild::Done(done) => return Ok(done),
+            FromChild::Listen(listen) => {
+                events.set(&listen);
+                events.attach(request).await;
+            }
             FromChild::Console(line) => {
-                received.console_bytes += line.text.len();
-                // Twice the limit: a process that is not broken stops before.
-                if received.console_bytes > CONSOLE_BYTES * 2 {
-                    return Err(ProcessLost);
-                }
                 let _ = request.lines.send(ExecuteLine::Console { level: line.level, text: line.text }).await;
             }
-            // A process may name any file, so only screenshots of this run are shown.
-            FromChild::Image(image) if request.images().contains(&image.path) => {
-                let _ = request.lines.send(ExecuteLine::Image { path: image.path }).await;
-            }
+            FromChild::Image(image) => show_image(request, &received, image).await,
             FromChild::Call(call) => {
-                received.calls += 1;
-                if received.calls > CALLS || calls.len() >= CALLS_AT_ONCE {
-                    tracing::warn!("a script's process ignored the limit of calls");
-                    return Err(ProcessLost);
+                request.make_ready(&call).await;
+                events.attach(request).await;
+                if let Some(tab) = request.tab_of(&call) {
+                    events.use_tab(tab);
                 }
-                calls.push(respond(request, call, responses.clone()));
+                let refused = prepare_route(&call, request, events).err();
+                calls.push(respond(request, call, refused));
             }
-            FromChild::Done(_) | FromChild::Ready | FromChild::Image(_) => {}
+            FromChild::Ready => {}
         }
     }
 }
 
-/// Runs the action of a call and sends its result.
-async fn respond(request: &RunRequest<'_>, call: Call, responses: mpsc::Sender<ToChild>) {
+/// Sends the next message. One that is too long is an event; the script does without it.
+fn send_next(outgoing: &mut VecDeque<ToChild>, room: mpsc::Permit<'_, Vec<u8>>) {
+    if let Some(line) = outgoing.pop_front().and_then(|message| to_line(&message).ok()) {
+        room.send(line);
+    }
+}
+
+/// Shows an image to the client. A process may name any file, so only screenshots of this run are shown.
+async fn show_image(request: &RunRequest<'_>, received: &Received, image: Image) {
+    if received.exceeds_images_now() {
+        let text = format!("A run shows at most {IMAGES} images; the rest is not shown.");
+        let _ = request.lines.send(ExecuteLine::Console { level: "warn".to_owned(), text }).await;
+    } else if received.shows_image() && request.images().contains(&image.path) {
+        let _ = request.lines.send(ExecuteLine::Image { path: image.path }).await;
+    }
+}
+
+/// Runs the action of a call and returns its result.
+async fn respond(request: &RunRequest<'_>, call: Call, refused: Option<Failure>) -> ToChild {
     let id = call.id;
-    let response = match act(request, call).await {
+    let acted = match refused {
+        Some(failure) => Err(failure),
+        None => act(request, call).await,
+    };
+    let response = match acted {
         Ok(response) => Response { id, result: raw(&response), error: None },
         Err(failure) => Response { id, result: None, error: raw(&failure) },
     };
@@ -180,7 +212,29 @@ async fn respond(request: &RunRequest<'_>, call: Call, responses: mpsc::Sender<T
     } else {
         response
     };
-    let _ = responses.send(ToChild::Response(response)).await;
+    ToChild::Response(response)
+}
+
+/// Checks an answer to a question, or sets the patterns of the script's routes before the browser gets them.
+fn prepare_route(call: &Call, request: &RunRequest<'_>, events: &mut Events) -> Result<(), Failure> {
+    let member = |name: &str| call.params.get(name);
+    match call.action.as_str() {
+        "route_answer" => {
+            let question = member("question").and_then(Value::as_u64).unwrap_or_default();
+            if events.take_question(question) {
+                return Ok(());
+            }
+            Err(Failure::new(ErrorCode::NotActionable, "Route is already handled!"))
+        }
+        "route_handlers" => {
+            let patterns = member("patterns").and_then(Value::as_array).into_iter().flatten();
+            let patterns = patterns.filter_map(Value::as_str).map(str::to_owned).collect();
+            let tab = call.tab.as_deref().and_then(|tab| tab.parse().ok()).or(request.template.tab);
+            events.set_patterns(tab, patterns, member("all") == Some(&Value::Bool(true)));
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
@@ -196,52 +250,9 @@ struct CallResult {
     /// The session's tabs with their URLs, when they differ from those of the last result.
     #[serde(skip_serializing_if = "Option::is_none")]
     tabs: Option<Vec<TabLine>>,
-}
-
-/// A tab as scripts see it without a call: `page.url()` and `context.pages()` return at once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct TabLine {
-    tab: String,
-    url: String,
+    /// The frames of the tab, when they differ from those of the last result.
     #[serde(skip_serializing_if = "Option::is_none")]
-    opener: Option<String>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    current: bool,
-}
-
-impl RunRequest<'_> {
-    /// The session's tabs now. As in `tabs_list`, a tab that the client may not read shows its site only.
-    pub(crate) async fn tabs(&self) -> Vec<TabLine> {
-        let Some(session) = self.daemon.sessions.find(&self.template.key()) else { return Vec::new() };
-        let Some(live) = session.peek_live().ok().flatten() else { return Vec::new() };
-        let Some(list) = ACTIONS.iter().find(|action| action.name == "tabs_list") else { return Vec::new() };
-        let chosen = self.template.client.as_ref().and_then(|client| session.leases.find_tab(client));
-        let action = (list, Needs::tab_list());
-        let check = self.daemon.policy_check(&live, &session, &self.template, action, self.caller.clone());
-        let rulebook = check.policy.rulebook();
-        let mut lines = Vec::new();
-        for info in live.engine.list_tabs() {
-            let label = check.label_if_hidden(&rulebook, &live.engine, Some(info.tab)).await;
-            lines.push(TabLine {
-                tab: info.tab.to_string(),
-                url: label.unwrap_or(info.url),
-                opener: info.opener.map(|opener| opener.to_string()),
-                current: chosen.map_or(info.current, |chosen| chosen == info.tab),
-            });
-        }
-        lines
-    }
-
-    /// The session's tabs, if they changed since the last call of this function.
-    async fn changed_tabs(&self) -> Option<Vec<TabLine>> {
-        let tabs = self.tabs().await;
-        let mut known = self.known_tabs.lock().unwrap_or_else(PoisonError::into_inner);
-        if *known == tabs {
-            return None;
-        }
-        known.clone_from(&tabs);
-        Some(tabs)
-    }
+    frames: Option<Vec<FrameLine>>,
 }
 
 /// Runs a call as any other action of the client: the same policy, audit log and masking.
@@ -251,12 +262,16 @@ async fn act(request: &RunRequest<'_>, call: Call) -> Result<CallResult, Failure
             format!("Scripts have no action `{}`.", call.action.chars().take(40).collect::<String>());
         return Err(Failure::new(ErrorCode::UnknownMethod, message));
     }
+    request.check_idle(&call.action)?;
+    let context = request.check_context(&call)?;
     let tab = match call.tab {
         Some(tab) => {
             Some(tab.parse().map_err(|_| Failure::new(ErrorCode::BadArgs, "The call names no valid tab."))?)
         }
         None => request.template.tab,
     };
+    let is_cdp = call.action == CDP_COMMAND;
+    let cdp_params = is_cdp.then(|| call.params.clone());
     let action = ActionRequest {
         params: call.params,
         tab,
@@ -268,12 +283,23 @@ async fn act(request: &RunRequest<'_>, call: Call) -> Result<CallResult, Failure
     };
     let response = Box::pin(request.daemon.act(&call.action, action, request.caller)).await?;
     let ActionResponse { result, text, tab, .. } = response;
-    let result = text.map_or(result, Value::String);
-    if let Some(path) = result.get("path").and_then(Value::as_str).filter(|_| call.action == "screenshot") {
+    let result = match &cdp_params {
+        // The action has judged and logged the command.
+        Some(params) => request.cdp.run(request, tab, params, call.timeout_ms).await?,
+        None => text.map_or(result, Value::String),
+    };
+    if let Some(path) = result.get("path").and_then(Value::as_str).filter(|_| is_screenshot(&call.action)) {
         request.images().insert(path.to_owned());
     }
-    let tabs = request.changed_tabs().await;
-    Ok(CallResult { result, tab: tab.map(|tab| tab.to_string()), tabs })
+    request.note_context(&call.action, context, &result);
+    request.sync_events(tab).await;
+    let (tabs, frames) = (request.changed_tabs().await, request.changed_frames(tab).await);
+    Ok(CallResult { result, tab: tab.map(|tab| tab.to_string()), tabs, frames })
+}
+
+/// Whether an action writes an image that the script can show.
+fn is_screenshot(action: &str) -> bool {
+    matches!(action, "screenshot" | "script_screenshot")
 }
 
 /// Waits until the run has to stop: the client has left, or its time is over. Returns the reason, and whether it is the time.

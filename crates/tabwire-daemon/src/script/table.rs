@@ -1,6 +1,6 @@
 //! The processes of scripts, by client, and the turns of their runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tabwire_api::api::ActionRequest;
 use tabwire_api::{ClientName, ErrorCode, Failure, SessionKey};
-use tabwire_script::limits::{CHILDREN, IDLE, QUEUED_RUNS};
+use tabwire_cdp::TaskGroup;
+use tabwire_script::limits::{CHILDREN, IDLE, KEPT_STATES, QUEUED_RUNS};
 use tokio::sync::watch;
 
 use crate::config::DaemonConfig;
 use crate::daemon::Daemon;
+use crate::endpoint::connections::{ClientKind, ListedClient};
 use crate::script::process::ScriptProcess;
 
 /// How often idle processes are looked for.
@@ -37,8 +39,17 @@ impl ChildKey {
 #[derive(Debug, Default)]
 pub(crate) struct Scripts {
     slots: Mutex<HashMap<ChildKey, Arc<Slot>>>,
+    /// What is left of processes that were ended for another one or after a long idle time, the oldest first.
+    ended: Mutex<VecDeque<(ChildKey, Ended)>>,
     runs: AtomicU64,
     is_swept: AtomicBool,
+}
+
+/// What is left of a process that was ended between two runs.
+#[derive(Clone, Debug)]
+struct Ended {
+    reason: &'static str,
+    state: Option<Value>,
 }
 
 /// The place of one process.
@@ -49,8 +60,14 @@ pub(crate) struct Slot {
     runs: AtomicUsize,
     state: Mutex<Option<Value>>,
     last_used: Mutex<Instant>,
+    /// Why the process of the same client was ended before, until the client has the notice.
+    ended: Mutex<Option<&'static str>>,
     /// Whether the slot was removed, which ends its run.
     removed: watch::Sender<bool>,
+    /// Counts runs that want the process.
+    wanted: watch::Sender<u64>,
+    /// Whether the script listens to events between its runs.
+    is_listening: AtomicBool,
 }
 
 /// The right to run in a slot, until it is dropped.
@@ -101,32 +118,98 @@ impl Scripts {
                 )
                 .with_remedy("Wait until one of them has ended.")
             })?;
-            slots.remove(&oldest);
+            if let Some(slot) = slots.remove(&oldest) {
+                self.keep(oldest, &slot, "because other clients needed the room");
+            }
         }
+        let ended = self.take_ended(key);
         let slot = Arc::new(Slot {
             process: tokio::sync::Mutex::default(),
             runs: AtomicUsize::new(0),
-            state: Mutex::default(),
+            state: Mutex::new(ended.as_ref().and_then(|ended| ended.state.clone())),
             last_used: Mutex::new(Instant::now()),
+            ended: Mutex::new(ended.map(|ended| ended.reason)),
             removed: watch::Sender::new(false),
+            wanted: watch::Sender::new(0),
+            is_listening: AtomicBool::new(false),
         });
         slots.insert(key.clone(), Arc::clone(&slot));
         Ok(slot)
     }
 
+    /// The processes, for the dashboard.
+    pub(crate) fn list(&self) -> Vec<ListedClient> {
+        let mut listed: Vec<ListedClient> =
+            self.slots().iter().map(|(key, slot)| describe(key, slot)).collect();
+        listed.sort_by(|one, other| one.id.cmp(&other.id));
+        listed
+    }
+
+    /// Ends the process with an id of that list; returns what it was.
+    pub(crate) fn disconnect(&self, id: &str) -> Option<(ListedClient, SessionKey)> {
+        let (key, listed) = self.slots().iter().find_map(|(key, slot)| {
+            let listed = describe(key, slot);
+            (listed.id == id).then(|| (key.clone(), listed))
+        })?;
+        self.remove(&key);
+        let session = match key {
+            ChildKey::Client(session, _) => session,
+            ChildKey::File(_) => SessionKey::default(),
+        };
+        Some((listed, session))
+    }
+
     /// Ends a process and forgets its state. Whether there was one.
     pub(crate) fn remove(&self, key: &ChildKey) -> bool {
+        let had_ended = self.take_ended(key).is_some();
         let removed = self.slots().remove(key);
-        removed.inspect(|slot| slot.end()).is_some()
+        removed.inspect(|slot| slot.end()).is_some() || had_ended
+    }
+
+    fn ended(&self) -> MutexGuard<'_, VecDeque<(ChildKey, Ended)>> {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the state of a client whose process ends, and why it ended.
+    fn keep(&self, key: ChildKey, slot: &Slot, reason: &'static str) {
+        if matches!(key, ChildKey::File(_)) {
+            return;
+        }
+        let mut ended = self.ended();
+        ended.push_back((key, Ended { reason, state: slot.state() }));
+        if ended.len() > KEPT_STATES {
+            ended.pop_front();
+        }
+    }
+
+    fn take_ended(&self, key: &ChildKey) -> Option<Ended> {
+        let mut ended = self.ended();
+        let at = ended.iter().position(|(of, _)| of == key)?;
+        ended.remove(at).map(|(_, ended)| ended)
     }
 
     /// Ends the processes of a session, or of one of its clients.
     pub(crate) fn end(&self, session: &SessionKey, client: Option<&ClientName>) {
-        self.slots().retain(|key, slot| {
+        let is_kept = |key: &ChildKey| {
             let ChildKey::Client(of, by) = key else { return true };
-            let is_kept = of != session || client.is_some_and(|client| by.as_ref() != Some(client));
-            if !is_kept {
+            of != session || client.is_some_and(|client| by.as_ref() != Some(client))
+        };
+        self.ended().retain(|(key, _)| is_kept(key));
+        self.slots().retain(|key, slot| {
+            if !is_kept(key) {
                 slot.end();
+            }
+            is_kept(key)
+        });
+    }
+
+    fn end_idle(&self, slots: &mut HashMap<ChildKey, Arc<Slot>>, now: Instant) {
+        slots.retain(|key, slot| {
+            let is_kept = !slot.is_idle()
+                || slot.is_listening()
+                || now.saturating_duration_since(slot.last_used()) < IDLE;
+            if !is_kept {
+                self.keep(key.clone(), slot, "after 30 minutes without a run");
             }
             is_kept
         });
@@ -146,7 +229,7 @@ impl Scripts {
                     () = daemon_of_task.tasks.stopping() => return,
                 }
                 let mut slots = scripts.slots();
-                slots.retain(|_, slot| !slot.is_idle() || slot.last_used().elapsed() < IDLE);
+                scripts.end_idle(&mut slots, Instant::now());
                 if slots.is_empty() {
                     // Under the lock, so that a new slot starts the next task.
                     scripts.is_swept.store(false, Ordering::SeqCst);
@@ -157,6 +240,29 @@ impl Scripts {
     }
 }
 
+/// A process of a script, for the dashboard.
+fn describe(key: &ChildKey, slot: &Slot) -> ListedClient {
+    let (id, name, session) = match key {
+        ChildKey::Client(session, client) => {
+            let client = client.as_ref().map(|client| client.as_str().to_owned());
+            let id = format!("script-{session}-{}", client.as_deref().unwrap_or_default());
+            (id, client, session.to_string())
+        }
+        ChildKey::File(run) => (format!("script-run-{run}"), None, String::new()),
+    };
+    ListedClient {
+        id,
+        kind: ClientKind::Script,
+        name,
+        program: None,
+        pid: None,
+        since: None,
+        session,
+        pending: slot.runs.load(Ordering::SeqCst),
+        disconnects: true,
+    }
+}
+
 impl Slot {
     fn is_idle(&self) -> bool {
         self.runs.load(Ordering::SeqCst) == 0
@@ -164,6 +270,33 @@ impl Slot {
 
     fn last_used(&self) -> Instant {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_listening(&self) -> bool {
+        self.is_listening.load(Ordering::SeqCst)
+    }
+
+    /// Notes whether the script listens to events between its runs.
+    pub(crate) fn set_listening(&self, is_listening: bool) {
+        self.is_listening.store(is_listening, Ordering::SeqCst);
+    }
+
+    /// The place of the process, unless a run uses it.
+    pub(crate) fn try_lock(&self) -> Option<tokio::sync::MutexGuard<'_, Option<ScriptProcess>>> {
+        self.process.try_lock().ok()
+    }
+
+    /// A mark for `is_wanted`.
+    pub(crate) fn wanted(&self) -> watch::Receiver<u64> {
+        self.wanted.subscribe()
+    }
+
+    /// Resolves when a run wants the process.
+    pub(crate) async fn is_wanted(&self, mut since: watch::Receiver<u64>) {
+        if self.is_idle() {
+            // The sender is a part of this slot, so the channel is open.
+            let _ = since.changed().await;
+        }
     }
 
     fn end(&self) {
@@ -178,6 +311,13 @@ impl Slot {
 
     pub(crate) fn used(&self, at: Instant) {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = at;
+    }
+
+    /// Tells once that the process of an earlier run was ended, and what is left of it.
+    pub(crate) fn take_notice(&self) -> Option<String> {
+        let reason = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let kept = if self.state().is_some() { "; the part of `state` that is JSON is kept" } else { "" };
+        Some(format!("The script's process was ended {reason}: its variables are lost{kept}."))
     }
 
     /// The part of `state` that is JSON, as of the last run.
@@ -201,16 +341,21 @@ impl Slot {
                 .with_remedy("Wait for some of them to finish."));
         }
         let waiting = Waiting(&self.runs);
+        self.wanted.send_modify(|count| *count += 1);
         Ok(Turn { process: self.process.lock().await, is_running: false, _waiting: waiting })
     }
 }
 
 impl Turn<'_> {
     /// The process, and whether it was started now.
-    pub(crate) fn process(&mut self, config: &DaemonConfig) -> Result<(&mut ScriptProcess, bool), Failure> {
+    pub(crate) fn process(
+        &mut self,
+        config: &DaemonConfig,
+        tasks: &TaskGroup,
+    ) -> Result<(&mut ScriptProcess, bool), Failure> {
         let is_lost = self.process.as_mut().is_none_or(ScriptProcess::has_ended);
         if is_lost {
-            *self.process = Some(ScriptProcess::start(config)?);
+            *self.process = Some(ScriptProcess::start(config, tasks)?);
         }
         match self.process.as_mut() {
             Some(process) => {
@@ -232,5 +377,71 @@ impl Drop for Turn<'_> {
         if self.is_running {
             *self.process = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn key(name: &str) -> ChildKey {
+        let client = name.parse().expect("a name");
+        ChildKey::Client(ActionRequest::default().key(), Some(client))
+    }
+
+    #[test]
+    fn an_idle_process_is_ended_and_its_client_gets_one_notice() {
+        let scripts = Scripts::default();
+        let slot = scripts.obtain(&key("one")).expect("a slot");
+        slot.set_state(Some(json!({"n": 1})));
+        assert_eq!(slot.take_notice(), None);
+        scripts.end_idle(&mut scripts.slots(), Instant::now() + IDLE);
+        assert!(scripts.slots().is_empty());
+        let slot = scripts.obtain(&key("one")).expect("a slot");
+        assert_eq!(slot.state(), Some(json!({"n": 1})));
+        let notice = slot.take_notice().expect("a notice");
+        assert!(notice.contains("30 minutes") && notice.contains("is kept"), "{notice}");
+        assert_eq!(slot.take_notice(), None);
+    }
+
+    #[test]
+    fn a_process_that_listens_is_not_ended_when_idle() {
+        let scripts = Scripts::default();
+        let slot = scripts.obtain(&key("one")).expect("a slot");
+        slot.set_listening(true);
+        let later = Instant::now() + IDLE * 2;
+        scripts.end_idle(&mut scripts.slots(), later);
+        assert!(Arc::ptr_eq(&slot, &scripts.obtain(&key("one")).expect("a slot")), "it is the same");
+        slot.set_listening(false);
+        scripts.end_idle(&mut scripts.slots(), later);
+        assert!(!Arc::ptr_eq(&slot, &scripts.obtain(&key("one")).expect("a slot")), "it was ended");
+    }
+
+    #[test]
+    fn processes_are_limited_and_the_longest_idle_one_makes_room() {
+        let scripts = Scripts::default();
+        let slots: Vec<_> =
+            (0..CHILDREN).map(|at| scripts.obtain(&key(&format!("c{at}"))).expect("a slot")).collect();
+        slots[5].used(Instant::now().checked_sub(Duration::from_secs(9)).expect("a time"));
+        scripts.obtain(&key("new")).expect("room");
+        assert_eq!(scripts.slots().len(), CHILDREN);
+        assert!(!scripts.slots().contains_key(&key("c5")));
+        let again = scripts.obtain(&key("c5")).expect("a slot");
+        assert!(again.take_notice().expect("a notice").contains("other clients"));
+        // A reset forgets what was kept.
+        scripts.remove(&key("c5"));
+        assert_eq!(scripts.obtain(&key("c5")).expect("a slot").take_notice(), None);
+    }
+
+    #[tokio::test]
+    async fn runs_that_wait_are_limited() {
+        let scripts = Scripts::default();
+        let slot = scripts.obtain(&key("one")).expect("a slot");
+        let turn = slot.take_turn().await.expect("a turn");
+        slot.runs.store(QUEUED_RUNS, Ordering::SeqCst);
+        assert_eq!(slot.take_turn().await.expect_err("refused").code, ErrorCode::Backpressure);
+        drop(turn);
     }
 }

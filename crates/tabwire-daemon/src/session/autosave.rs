@@ -12,10 +12,12 @@ use tabwire_cdp::Deadline;
 use tabwire_engine::RestoredState;
 
 use crate::browser::manager::in_background;
-use crate::limits::STATE_EVERY;
 use crate::paths::FILE_BYTES;
 use crate::session::Session;
 use crate::session::live::LiveSession;
+
+/// How often a session with `--save-state` saves its state.
+const STATE_EVERY: Duration = Duration::from_secs(30);
 
 /// When the state of a session is saved for the first time.
 const STATE_FIRST: Duration = Duration::from_secs(3);
@@ -61,7 +63,7 @@ impl StateAutosave {
             return Ok(());
         }
         let _saving = self.saving.lock().await;
-        if live.engine.tab_count() == 0 {
+        if live.engine.current_tab().is_none() {
             return Ok(());
         }
         let passphrase = read_passphrase(live).await?;
@@ -123,7 +125,10 @@ async fn read_passphrase(live: &LiveSession) -> Result<Option<Vec<u8>>, Failure>
     let Some(path) = live.options.state_passphrase_file.clone() else { return Ok(None) };
     let read = tokio::task::spawn_blocking(move || read_small(&path)).await;
     read.unwrap_or_else(|error| {
-        Err(Failure::new(ErrorCode::Internal, format!("Reading broke off: {error}.")))
+        Err(Failure::new(
+            ErrorCode::Internal,
+            format!("The passphrase file could not be read to its end: {error}."),
+        ))
     })
     .map(Some)
 }

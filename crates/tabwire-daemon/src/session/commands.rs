@@ -12,7 +12,7 @@ use tabwire_engine::{ContextSet, SessionAction, SessionList, SessionRename, TabL
 
 use crate::action::{plain_result, read_params};
 use crate::daemon::Daemon;
-use crate::limits::LEASE;
+use crate::limits::{ACTION_DEADLINE, LEASE};
 use crate::session::leases::name_of;
 use crate::session::memory::{Remembered, checked_base};
 use crate::session::start::{ReplacedBrowser, StartOptions};
@@ -65,7 +65,7 @@ impl Daemon {
         if let Some(base) = request.base_url.as_deref() {
             session.remembered().base_url = Some(checked_base(base)?);
         }
-        live.ensure_tab().await?;
+        live.ensure_first_tab().await?;
         session.save(&live).await;
         let status = session.status(false).await;
         let mut response = plain_result(&request, json!(status));
@@ -79,7 +79,7 @@ impl Daemon {
         let session = self.known(&request.key())?;
         let start = StartOptions::new(&request.options, &request.defaults, true);
         let ReadySession { live, notices, .. } = session.restart(&self.browsers, start).await?;
-        live.ensure_tab().await?;
+        live.ensure_first_tab().await?;
         session.save(&live).await;
         let mut response = plain_result(&request, json!(session.status(false).await));
         response.tab = live.engine.current_tab();
@@ -135,14 +135,26 @@ impl Daemon {
     fn known(&self, key: &SessionKey) -> Result<Arc<Session>, Failure> {
         self.sessions.find(key).ok_or_else(|| {
             Failure::new(ErrorCode::NoBackend, format!("There is no session {}.", key.name)).with_remedy(
-                "Run `tabwire session list` to list the sessions; --all includes other projects.",
+                Remedy::new(
+                    "Run {} to list the sessions, those of other projects too.",
+                    [Step::command("tabwire session list --all")],
+                ),
             )
         })
     }
 
+    /// Adds where a session waits for a rented browser.
+    pub(crate) fn with_wait(&self, mut status: SessionStatus) -> SessionStatus {
+        let key = SessionKey::new(status.project.clone(), status.name.clone());
+        if let Some((place, seconds)) = self.browsers.rentals.find_waiting(&key) {
+            status.state = format!("starting: waits for a browser of {place} for {seconds} s");
+        }
+        status
+    }
+
     async fn session_status(&self, request: &ActionRequest) -> SessionStatus {
         match self.sessions.find(&request.key()) {
-            Some(session) => session.status(true).await,
+            Some(session) => self.with_wait(session.status(true).await),
             None => SessionStatus {
                 name: request.session.clone(),
                 project: request.project.clone(),
@@ -161,9 +173,12 @@ impl Daemon {
         keys.dedup();
         let sessions: Vec<_> = keys.iter().filter_map(|key| self.sessions.find(key)).collect();
         // Concurrently: many browsers respond as fast as one.
-        let mut list = join_all(sessions.iter().map(|session| session.status(false))).await;
+        let list = join_all(sessions.iter().map(|session| session.status(false))).await;
+        let mut list: Vec<_> = list.into_iter().map(|status| self.with_wait(status)).collect();
         // A session object that exists only because of a status request is left out.
-        list.retain(|status| status.active || status.record.is_some() || status.state == "starting");
+        list.retain(|status| {
+            status.active || status.record.is_some() || status.state.starts_with("starting")
+        });
         list
     }
 
@@ -223,16 +238,26 @@ impl Daemon {
         }
         let client = request.client.as_ref();
         let open: Vec<TabId> = tabs.iter().map(|info| info.tab).collect();
-        let current = tabs.iter().find(|info| info.current).map(|info| info.tab);
+        let own: Vec<TabId> = tabs.iter().filter(|info| !info.shared).map(|info| info.tab).collect();
         let lease: TabLease = read_params(&request.params)?;
         let release: TabRelease = read_params(&request.params)?;
-        let tab = match lease.tab.or(request.tab) {
+        let named = match &request.tab_name {
+            // Numbers only: the policy that says which titles the client may know belongs to actions on pages.
+            Some(name) => {
+                Some(live.engine.find_tab(name, |_| false, Deadline::after(ACTION_DEADLINE)).await?)
+            }
+            None => None,
+        };
+        let tab = match lease.tab.or(request.tab).or(named) {
             Some(tab) if !open.contains(&tab) => {
                 live.engine.page(Some(tab)).await?;
                 tab
             }
             Some(tab) => tab,
-            None => session.leases.tab_for(client, current, &open).ok_or_else(no_browser)?,
+            None => {
+                let selected = live.engine.selected_tab();
+                session.leases.tab_for(client, selected, &open, &own).ok_or_else(no_browser)?
+            }
         };
         let result = match action {
             SessionAction::TabLease => {

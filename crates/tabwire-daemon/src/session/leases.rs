@@ -14,6 +14,9 @@ use crate::limits::LEASE_MAX;
 /// Named clients of a session whose tabs are remembered.
 const CLIENTS_REMEMBERED: usize = 256;
 
+/// Tabs with an owner above which closed ones are forgotten.
+const OWNED_TABS: usize = 256;
+
 /// The lease of a tab by one client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lease {
@@ -28,6 +31,8 @@ pub(crate) struct SavedLeases {
     leases: Vec<SavedLease>,
     /// The tab each named client works in.
     places: Vec<(ClientName, TabId)>,
+    /// The tabs that named clients opened.
+    owners: Vec<(TabId, ClientName)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +56,8 @@ struct Tables {
     leases: HashMap<TabId, Lease>,
     /// The tab each named client works in.
     places: HashMap<ClientName, TabId>,
+    /// The named client that opened a tab, or the tab whose page opened it.
+    owners: HashMap<TabId, ClientName>,
 }
 
 /// Leases and current tabs of a session's clients.
@@ -67,17 +74,23 @@ impl LeaseTable {
         tables
     }
 
-    /// Removes closed tabs.
+    /// Ends the leases of closed tabs. Which client a closed tab belonged to stays known while there is room: a browser of the
+    /// user can hide a tab for a time.
     pub(crate) fn retain(&self, is_open: impl Fn(TabId) -> bool) {
         let mut tables = self.tables();
         tables.leases.retain(|tab, _| is_open(*tab));
-        tables.places.retain(|_, tab| is_open(*tab));
+        if tables.owners.len() > OWNED_TABS {
+            tables.owners.retain(|tab, _| is_open(*tab));
+        }
+        if tables.places.len() >= CLIENTS_REMEMBERED {
+            tables.places.retain(|_, tab| is_open(*tab));
+        }
     }
 
-    /// Whether there are no leases and no current tabs.
+    /// Whether there are no leases, no current tabs and no tabs of named clients.
     pub(crate) fn is_empty(&self) -> bool {
         let tables = self.tables();
-        tables.leases.is_empty() && tables.places.is_empty()
+        tables.leases.is_empty() && tables.places.is_empty() && tables.owners.is_empty()
     }
 
     /// Fails if the tab is leased to another client.
@@ -117,9 +130,12 @@ impl LeaseTable {
         Ok(self.tables().leases.remove(&tab).is_some())
     }
 
-    /// Leases a popup of a leased tab to the same owner.
+    /// Gives a popup to the client that has its opener: its lease, and its owner.
     pub(crate) fn follow(&self, opener: TabId, popup: TabId) {
         let mut tables = self.tables();
+        if let Some(owner) = tables.owners.get(&opener).cloned() {
+            tables.owners.entry(popup).or_insert(owner);
+        }
         if let Some(lease) = tables.leases.get(&opener).cloned() {
             tables.leases.entry(popup).or_insert(lease);
         }
@@ -138,27 +154,48 @@ impl LeaseTable {
         list
     }
 
-    /// The tab for a client: its current one, else one that no other client uses; `None` when there is none.
+    /// The tab for a client; `None` when it has to open one.
+    ///
+    /// A named client gets its current tab, else the newest one that it opened. The terminal gets the tab that was selected
+    /// there, else one of the session's own (`own`) that no named client opened. No client gets a tab leased to another.
     pub(crate) fn tab_for(
         &self,
         client: Option<&ClientName>,
-        current: Option<TabId>,
+        selected: Option<TabId>,
         open: &[TabId],
+        own: &[TabId],
     ) -> Option<TabId> {
         let tables = self.tables();
-        if let Some(place) =
-            client.and_then(|client| tables.places.get(client)).filter(|tab| open.contains(tab))
-        {
-            return Some(*place);
-        }
         let name = name_of(client);
-        let is_anothers = |tab: &TabId| {
-            let leased = tables.leases.get(tab).is_some_and(|lease| lease.owner != name);
-            let used = client.is_some()
-                && tables.places.iter().any(|(user, place)| place == tab && Some(user) != client);
-            leased || used
+        let is_free = |tab: &TabId| tables.leases.get(tab).is_none_or(|lease| lease.owner == name);
+        let Some(client) = client else {
+            let unowned = own.iter().filter(|tab| !tables.owners.contains_key(tab)).copied();
+            return selected.into_iter().chain(unowned).find(is_free);
         };
-        current.into_iter().chain(open.iter().copied()).find(|tab| !is_anothers(tab))
+        let place = tables.places.get(client).copied();
+        let opened = tables.owned_by(client).into_iter().rev();
+        place.into_iter().chain(opened).find(|tab| open.contains(tab) && is_free(tab))
+    }
+
+    /// Records that a client opened a tab.
+    pub(crate) fn own(&self, client: &ClientName, tab: TabId) {
+        self.tables().owners.insert(tab, client.clone());
+    }
+
+    /// The tabs that a client opened, the newest last.
+    pub(crate) fn owned_by(&self, client: &ClientName) -> Vec<TabId> {
+        self.tables().owned_by(client)
+    }
+
+    /// Whether a named client works in a tab or has leased it.
+    pub(crate) fn is_used(&self, tab: TabId) -> bool {
+        let tables = self.tables();
+        tables.leases.contains_key(&tab) || tables.places.values().any(|place| *place == tab)
+    }
+
+    /// The client that opened a tab.
+    pub(crate) fn find_owner(&self, tab: TabId) -> Option<ClientName> {
+        self.tables().owners.get(&tab).cloned()
     }
 
     /// The current tab of a client, if it has one.
@@ -166,24 +203,17 @@ impl LeaseTable {
         self.tables().places.get(client).copied()
     }
 
-    /// Removes the leases and the current tab of a client.
+    /// Removes the leases, the current tab and the opened tabs of a client.
     pub(crate) fn forget(&self, client: &ClientName) {
         let mut tables = self.tables();
         tables.places.remove(client);
         tables.leases.retain(|_, lease| lease.owner != *client);
+        tables.owners.retain(|_, owner| owner != client);
     }
 
     /// Sets the current tab of a client; whether that changed.
     pub(crate) fn set_tab(&self, client: &ClientName, tab: TabId) -> bool {
         self.tables().set_tab(client, tab)
-    }
-
-    /// Sets the current tab of a client to the one that a result names, if any.
-    pub(crate) fn follow_to(&self, client: &ClientName, result: &serde_json::Value) {
-        let named = result.get("tab").and_then(serde_json::Value::as_str);
-        if let Some(tab) = named.and_then(|tab| tab.parse().ok()) {
-            self.set_tab(client, tab);
-        }
     }
 
     /// The leases and current tabs for the next daemon.
@@ -199,7 +229,9 @@ impl LeaseTable {
         leases.sort_unstable_by_key(|lease| lease.tab.number);
         let mut places: Vec<_> = tables.places.iter().map(|(client, tab)| (client.clone(), *tab)).collect();
         places.sort_unstable_by_key(|(_, tab)| tab.number);
-        SavedLeases { leases, places }
+        let mut owners: Vec<_> = tables.owners.iter().map(|(tab, client)| (*tab, client.clone())).collect();
+        owners.sort_unstable_by_key(|(tab, _)| tab.number);
+        SavedLeases { leases, places, owners }
     }
 
     /// Restores what an earlier daemon saved. If the wall clock was set back, a lease is cut to the maximum.
@@ -215,6 +247,7 @@ impl LeaseTable {
         for (client, tab) in saved.places {
             tables.set_tab(&client, tab);
         }
+        tables.owners.extend(saved.owners);
     }
 
     /// Takes over the leases of the session under its old name.
@@ -225,13 +258,20 @@ impl LeaseTable {
 }
 
 impl Tables {
+    fn owned_by(&self, client: &ClientName) -> Vec<TabId> {
+        let own = self.owners.iter().filter(|(_, owner)| *owner == client);
+        let mut tabs: Vec<TabId> = own.map(|(tab, _)| *tab).collect();
+        tabs.sort_unstable_by_key(|tab| tab.number);
+        tabs
+    }
+
     fn set_tab(&mut self, client: &ClientName, tab: TabId) -> bool {
         let is_kept = self.places.len() < CLIENTS_REMEMBERED || self.places.contains_key(client);
         is_kept && self.places.insert(client.clone(), tab) != Some(tab)
     }
 }
 
-fn milliseconds_since_1970() -> u64 {
+pub(crate) fn milliseconds_since_1970() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
@@ -299,6 +339,7 @@ mod tests {
         let (anna, ben) = (client("anna"), client("ben"));
         table.lease(tab(1), &anna, MINUTE).expect("free");
         table.set_tab(&ben, tab(2));
+        table.own(&ben, tab(2));
         let text = serde_json::to_string(&table.saved()).expect("written");
         let mut saved: SavedLeases = serde_json::from_str(&text).expect("read");
         saved.leases.push(SavedLease {
@@ -312,27 +353,41 @@ mod tests {
         assert!(next.list().iter().all(|lease| lease.tab != tab(3)), "it had ended");
         let longest = next.list().into_iter().map(|lease| lease.seconds_left).max();
         assert!(longest <= Some(LEASE_MAX.as_secs()), "{longest:?}");
-        assert_eq!(next.tab_for(Some(&ben), None, &[tab(1), tab(2)]), Some(tab(2)));
+        assert_eq!(next.tab_for(Some(&ben), None, &[tab(1), tab(2)], &[]), Some(tab(2)));
+        assert_eq!(next.owned_by(&ben), [tab(2)]);
     }
 
     #[test]
-    fn a_client_never_gets_the_tab_of_another() {
+    fn a_client_gets_only_tabs_that_it_opened_or_selected() {
         let table = LeaseTable::default();
         let (anna, ben) = (client("anna"), client("ben"));
-        let open = [tab(1), tab(2)];
-        assert_eq!(table.tab_for(Some(&anna), Some(tab(1)), &open), Some(tab(1)));
+        let open = [tab(1), tab(2), tab(3)];
+        let get = |client: Option<&ClientName>, selected| table.tab_for(client, selected, &open, &open);
+        assert_eq!(get(Some(&anna), Some(tab(1))), None, "the terminal's tab is not hers");
+        table.own(&anna, tab(2));
+        assert_eq!(get(Some(&anna), None), Some(tab(2)));
         table.set_tab(&anna, tab(1));
-        assert_eq!(table.tab_for(Some(&ben), Some(tab(1)), &open), Some(tab(2)));
-        table.set_tab(&ben, tab(2));
-        assert_eq!(table.tab_for(Some(&client("cleo")), Some(tab(1)), &open), None);
-        assert_eq!(
-            table.tab_for(None, Some(tab(1)), &open),
-            Some(tab(1)),
-            "a person at the terminal may look"
-        );
-        table.lease(tab(1), &anna, MINUTE).expect("hers");
-        assert_eq!(table.tab_for(None, Some(tab(1)), &open), Some(tab(2)), "but not into a leased one");
-        table.retain(|open| open != tab(1));
-        assert_eq!(table.tab_for(Some(&anna), None, &[tab(2)]), None);
+        assert_eq!(get(Some(&anna), None), Some(tab(1)), "she selected it");
+        assert_eq!(get(Some(&ben), Some(tab(1))), None);
+        assert_eq!(get(None, None), Some(tab(1)), "no named client opened it");
+        table.own(&ben, tab(1));
+        assert_eq!(get(None, None), Some(tab(3)));
+        assert_eq!(get(None, Some(tab(2))), Some(tab(2)), "selected at the terminal");
+        table.lease(tab(2), &ben, MINUTE).expect("free");
+        assert_eq!(get(None, Some(tab(2))), Some(tab(3)), "a leased tab is not used");
+        let left = [tab(2), tab(3)];
+        let found = table.tab_for(Some(&anna), None, &left, &left);
+        assert_eq!(found, None, "hers is leased, and the selected one is closed");
+    }
+
+    #[test]
+    fn popups_belong_to_the_client_of_their_opener() {
+        let table = LeaseTable::default();
+        let anna = client("anna");
+        table.own(&anna, tab(1));
+        table.follow(tab(1), tab(2));
+        assert_eq!(table.owned_by(&anna), [tab(1), tab(2)]);
+        table.forget(&anna);
+        assert!(table.is_empty());
     }
 }

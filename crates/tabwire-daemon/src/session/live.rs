@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-use tabwire_api::api::{PolicyProfile, SessionOptions};
-use tabwire_api::{BrowserContextId, Failure, PartitionId, UpstreamKind};
+use tabwire_api::api::{Isolation, PolicyProfile, SessionOptions};
+use tabwire_api::{BrowserContextId, ClientName, Failure, PartitionId, TabId, TargetId, UpstreamKind};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{Browser, LoadState, Page};
 
 use crate::browser::served::ServedBrowser;
+use crate::chat::ChatId;
+use crate::hub::client_label::{ClientLabel, ShownClient};
 use crate::session::gone;
 use crate::session::leases::SavedLeases;
 use crate::session::record::{RunningRecord, SavedTab};
@@ -29,14 +30,30 @@ pub(crate) struct LiveSession {
     pub(crate) partition: Option<PartitionId>,
     /// Its browser context in a shared browser, with `--isolation context`.
     pub(crate) context: Option<BrowserContextId>,
-    pub(crate) since: Instant,
+    /// When its browser was started or first connected, in milliseconds since 1970.
+    pub(crate) started_at: u64,
+    /// What the user of the browser sees as its name.
+    pub(crate) label: ClientLabel,
+    /// Whether it was created for one MCP client.
+    pub(crate) is_temporary: bool,
     /// Set when the session was recorded as stopped. Later writes as running are dropped.
     pub(crate) is_stopped: AtomicBool,
+    /// Set before the daemon ends or leaves the browser: its end is no fault then.
+    pub(crate) is_ended: AtomicBool,
 }
 
 impl LiveSession {
     pub(crate) fn is_gone(&self) -> bool {
         self.browser.hub.is_gone()
+    }
+
+    /// What the session has of its own.
+    pub(crate) const fn isolation(&self) -> Isolation {
+        match (&self.context, &self.partition) {
+            (Some(_), _) => Isolation::Context,
+            (None, Some(_)) => Isolation::Shared,
+            (None, None) => Isolation::Own,
+        }
     }
 
     /// Opens the first tab of a browser. It has no owner, so CDP clients see it like the first tab of any browser.
@@ -61,13 +78,44 @@ impl LiveSession {
         self.engine.select_target(opened.map_err(gone)??).await
     }
 
-    /// Opens an empty tab if there is none.
+    /// Opens an empty tab for a named client. It does not become the session's current one.
+    pub(crate) async fn open_tab_of(&self, client: &ClientName) -> Result<TabId, Failure> {
+        let opened = self.browser.hub.open_tab(BLANK, self.partition.clone()).await.map_err(gone)??;
+        // Before the first command attaches to it: the extension then shows the tab under this name.
+        self.name_target(&opened, client);
+        let page = self.engine.use_target(&opened).await?;
+        Ok(self.engine.tab_id(&page))
+    }
+
+    /// Shows a tab under a client's name to the user of the browser.
+    pub(crate) fn label_tab(&self, tab: TabId, client: &ClientName) {
+        if let Some(target) = self.engine.find_target_of(tab) {
+            self.name_target(&target, client);
+        }
+    }
+
+    fn name_target(&self, target: &TargetId, client: &ClientName) {
+        let name = client.display_name();
+        if self.is_temporary {
+            self.label.set_own(&name);
+        }
+        // Two chats with the same agent have a group each.
+        let group = if is_of_chat(client) { client.to_string() } else { name.clone() };
+        self.label.set_target(target, ShownClient { name, group });
+    }
+
+    /// Opens an empty tab if the session has none of its own and none is selected.
     pub(crate) async fn ensure_tab(&self) -> Result<(), Failure> {
         self.sync_tabs().await?;
-        if self.engine.tab_count() == 0 {
+        if self.engine.current_tab().is_none() {
             self.open_empty_tab().await?;
         }
         Ok(())
+    }
+
+    /// Opens an empty tab in a launched browser that has none. In a browser of the user a tab is opened when it is needed.
+    pub(crate) async fn ensure_first_tab(&self) -> Result<(), Failure> {
+        if self.browser.ownership.may_close() { self.ensure_tab().await } else { self.sync_tabs().await }
     }
 
     /// Waits for the tabs of the user's own browser, which reports them after it has connected.
@@ -96,7 +144,14 @@ impl LiveSession {
             // `all_of` numbers the tabs, so the tab ids are read after it.
             tabs: SavedTab::all_of(&self.engine),
             tab_ids: self.engine.tab_ids(),
+            own: Some(self.engine.own_targets()),
+            started_at: self.started_at,
             leases,
         }
     }
+}
+
+/// Whether a name is that of a chat's agent: `AGENT:CHAT`.
+fn is_of_chat(client: &ClientName) -> bool {
+    client.as_str().rsplit_once(':').is_some_and(|(_, end)| ChatId::parse(end).is_some())
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_engine::{CheckedParams, Definition, Effect};
 use url::Url;
 
@@ -74,8 +74,10 @@ impl Remembered {
             Some(base) if is_relative(text) || is_bare_word(text) => join(base, text),
             None if is_relative(text) => {
                 let message = format!("`{text}` is relative, and the session has no base URL.");
-                Err(Failure::new(ErrorCode::BadArgs, message)
-                    .with_remedy("Give a complete URL, or --base-url URL once."))
+                Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
+                    "Give a complete URL, or set a base URL once: {}.",
+                    [Step::command("tabwire context set --base URL")],
+                )))
             }
             _ => Ok(text.to_owned()),
         }

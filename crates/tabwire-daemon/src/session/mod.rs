@@ -1,5 +1,6 @@
 //! One session: its browser, the engine that drives it, and its saved record.
 
+mod activity;
 pub(crate) mod autosave;
 pub(crate) mod commands;
 pub(crate) mod leases;
@@ -27,9 +28,11 @@ use tokio::sync::{Mutex, Semaphore};
 use crate::action::output_dirs::OutputDirs;
 use crate::audit::writer::AuditWriter;
 use crate::browser::manager::{BrowserManager, in_background, run_to_completion};
+use crate::endpoint::cdp::open_port::OpenPort;
 use crate::http::token::Token;
 use crate::hub::HubGone;
 use crate::policy::store::PolicyStore;
+use crate::session::activity::Activity;
 use crate::session::autosave::StateAutosave;
 use crate::session::leases::LeaseTable;
 use crate::session::live::LiveSession;
@@ -55,6 +58,8 @@ pub(crate) struct Session {
     port: u16,
     /// The slot for the CDP client of a single-client session.
     pub(crate) slot: Arc<Semaphore>,
+    /// The port without a secret, while the user keeps one open.
+    open_port: StdMutex<Option<OpenPort>>,
     /// Held while a browser starts, so that two commands never start two.
     live: Mutex<Option<Arc<LiveSession>>>,
     remembered: StdMutex<Remembered>,
@@ -101,6 +106,7 @@ impl Session {
             audit,
             port,
             slot: Arc::new(Semaphore::new(1)),
+            open_port: StdMutex::new(None),
             live: Mutex::new(None),
             remembered: StdMutex::new(remembered),
             leases: LeaseTable::default(),
@@ -114,6 +120,10 @@ impl Session {
 
     pub(crate) fn remembered(&self) -> MutexGuard<'_, Remembered> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn open_port(&self) -> MutexGuard<'_, Option<OpenPort>> {
+        self.open_port.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The session's browser. Starts one, or connects to one, if there is none.
@@ -239,6 +249,7 @@ impl Session {
 
     /// Takes the browser from the session, and records the session as stopped with its options. The caller ends the browser.
     pub(crate) async fn take_live(self: &Arc<Self>) -> Option<Arc<LiveSession>> {
+        drop(self.open_port().take());
         let taken = self.live.lock().await.take()?;
         if !taken.is_gone() {
             self.saver.save_last(self, &taken).await;
@@ -262,10 +273,12 @@ impl Session {
 
     /// Moves the browser to the session under its new name.
     pub(crate) async fn move_to(self: &Arc<Self>, heir: &Arc<Self>) {
+        drop(self.open_port().take());
         let mut live = self.live.lock().await;
         let mut theirs = heir.live.lock().await;
         if let Some(running) = live.take() {
             heir.follow(&running);
+            Activity::start(heir, &running);
             heir.saver.start(heir, &running);
             heir.remember(&running);
             *theirs = Some(running);
@@ -286,7 +299,7 @@ impl Session {
 
     fn option_notices(&self, defaults: &SessionOptions, running: &SessionOptions) -> Vec<String> {
         // Launch options in the configuration do not apply to an attached browser.
-        if running.address().is_some() && defaults.address().is_none() {
+        if running.is_remote() && !defaults.is_remote() {
             return Vec::new();
         }
         let differences = defaults.differences(running).into_iter().map(|one| {

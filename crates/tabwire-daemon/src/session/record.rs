@@ -11,11 +11,14 @@ use tabwire_engine::{Browser, TabIds};
 use tabwire_api::api::SessionOptions;
 use tabwire_api::{
     BrowserContextId, BrowserId, InstanceId, PartitionId, ProjectKey, SessionKey, SessionName, TabId,
+    TargetId,
 };
 
-use crate::limits::REMEMBERED_TABS;
 use crate::session::leases::SavedLeases;
 use crate::session::memory::Remembered;
+
+/// Tabs of a session that are opened again after a crash.
+const REMEMBERED_TABS: usize = 50;
 
 /// The version of the format. Other versions are not read.
 pub(crate) const FORMAT: u32 = 2;
@@ -63,6 +66,12 @@ pub(crate) struct RunningRecord {
     #[serde(alias = "book")]
     pub(crate) tab_ids: TabIds,
     pub(crate) tabs: Vec<SavedTab>,
+    /// The targets of the tabs that are the session's own. Absent in older records: all tabs are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) own: Option<Vec<TargetId>>,
+    /// When the browser was started or first connected, in milliseconds since 1970; 0 in older records.
+    #[serde(default)]
+    pub(crate) started_at: u64,
     /// Leases and current tabs of clients.
     #[serde(default)]
     pub(crate) leases: SavedLeases,
@@ -76,10 +85,17 @@ pub(crate) struct SavedTab {
     pub(crate) current: bool,
 }
 
+impl RunningRecord {
+    /// The targets of its own tabs.
+    pub(crate) fn own_targets(&self) -> Vec<TargetId> {
+        self.own.clone().unwrap_or_else(|| self.tab_ids.targets())
+    }
+}
+
 impl SavedTab {
-    /// The current tabs of a browser.
+    /// The current tabs of a session, without those that the user opened.
     pub(crate) fn all_of(engine: &Browser) -> Vec<Self> {
-        let tabs = engine.list_tabs().into_iter().take(REMEMBERED_TABS);
+        let tabs = engine.list_tabs().into_iter().filter(|info| !info.shared).take(REMEMBERED_TABS);
         tabs.map(|info| Self { tab: info.tab, url: info.url, current: info.current }).collect()
     }
 }

@@ -41,7 +41,7 @@ pub(crate) async fn bring_back(
         }
         None if live.browser.descriptor.as_ref().is_some_and(|descriptor| descriptor.temporary) => {
             recovery.lost.push(
-                "Cookies and storage of the temporary profile are lost; start the session with --save-state or --profile to keep them."
+                "Cookies and storage of the temporary profile are lost; a session with a saved state (`save_state`) or a `profile` keeps them."
                     .to_owned(),
             );
         }
@@ -49,14 +49,15 @@ pub(crate) async fn bring_back(
     }
     reopen(live, tabs, &mut recovery).await;
     if !recovery.tabs.is_empty() {
-        recovery.lost.push("What was typed into pages, and their history.".to_owned());
+        recovery.lost.push("Text typed into pages and the history of tabs are lost.".to_owned());
     }
     recovery
 }
 
 async fn reopen(live: &Arc<LiveSession>, tabs: Vec<SavedTab>, recovery: &mut Recovery) {
     let (mut current, mut pages) = (None, Vec::new());
-    let blank: Vec<_> = live.engine.list_tabs().into_iter().map(|info| info.tab).collect();
+    let blank: Vec<_> =
+        live.engine.list_tabs().into_iter().filter(|info| !info.shared).map(|info| info.tab).collect();
     for saved in tabs {
         // Pages that are not opened by address cannot be opened again.
         let Ok(url) = tabwire_engine::checked_url(&saved.url) else {

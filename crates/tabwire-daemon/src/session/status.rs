@@ -2,8 +2,10 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use tabwire_api::api::SessionStatus;
-use tabwire_browser::{Ownership, memory_of_group};
+use tabwire_api::UpstreamKind;
+use tabwire_api::api::{SessionStatus, SessionTab};
+use tabwire_browser::memory_of_group;
+use tabwire_engine::TabInfo;
 
 use crate::session::live::LiveSession;
 use crate::session::record::SessionRecord;
@@ -11,6 +13,9 @@ use crate::session::{Session, Starting};
 
 /// The state of a session that has no browser.
 pub(crate) const STOPPED: &str = "stopped";
+
+/// The state of a session whose browser's extension is not connected.
+const AWAY: &str = "its extension is not connected; the browser may be closed";
 
 impl Session {
     /// The status of the session; `thorough` also measures the memory of its browser.
@@ -45,6 +50,7 @@ impl Session {
             policy: options.map(|options| options.policy()).unwrap_or_default().as_str().to_owned(),
             headed: options.is_some_and(tabwire_api::api::SessionOptions::is_headed),
             saves_state: options.is_some_and(|options| options.save_state == Some(true)),
+            hides_automation: options.is_some_and(|options| options.hide_automation == Some(true)),
             record: record.is_some().then(|| self.store.file(&self.key)),
             ..SessionStatus::default()
         }
@@ -54,7 +60,12 @@ impl Session {
         let facts = live.browser.hub.facts().await;
         let descriptor = live.browser.descriptor.as_ref();
         match &facts {
-            Err(gone) => status.state = gone.to_string(),
+            Err(gone) => {
+                let loss = live.browser.rental.as_ref().and_then(|rental| rental.known_loss());
+                status.state =
+                    loss.map_or_else(|| gone.to_string(), |loss| format!("the browser is gone: {loss}"));
+            }
+            Ok(_) if live.browser.is_away() => AWAY.clone_into(&mut status.state),
             Ok(facts) => {
                 let (held, counted) = (facts.leftovers, facts.counters);
                 (status.active, status.state) = (true, "active".to_owned());
@@ -65,34 +76,46 @@ impl Session {
                 status.events_dropped = facts.events_dropped;
             }
         }
-        status.ownership = ownership_name(live.browser.ownership).to_owned();
+        status.ownership = live.browser.ownership.as_str().to_owned();
+        if let Some(rental) = &live.browser.rental {
+            status.remote = Some(rental.describe());
+            status.browser_version = Some(rental.product.clone()).filter(|product| !product.is_empty());
+        }
         status.upstream = live.browser.upstream.to_string();
-        status.isolation = live.options.isolation().as_str().to_owned();
+        status.isolation = live.isolation().as_str().to_owned();
         status.policy = live.options.policy().as_str().to_owned();
-        status.headed = live.options.is_headed();
+        // The user's own browser has windows, whatever the options of a launch say.
+        status.headed = live.options.is_headed() || live.browser.upstream == UpstreamKind::Extension;
         status.saves_state = live.options.save_state == Some(true) && !self.saver.is_paused();
+        status.hides_automation = live.options.hide_automation == Some(true);
         status.endpoint = Some(self.endpoint());
+        status.open_port = self.open_port().as_ref().map(|port| port.number);
         status.browser_pid = descriptor.map(|descriptor| descriptor.browser.pid());
         status.keeper_pid = descriptor.map(|descriptor| descriptor.keeper.pid());
-        status.browser_version = descriptor.and_then(|descriptor| descriptor.version.clone());
+        let version = descriptor.and_then(|descriptor| descriptor.version.clone());
+        status.browser_version = version.or(status.browser_version.take());
         status.profile = descriptor.map(|descriptor| descriptor.profile.display().to_string());
         status.record = Some(self.store.file(&self.key));
-        status.tabs = live.engine.tab_count();
+        let tabs = live.engine.list_tabs();
+        status.shared_tabs = tabs.iter().filter(|info| info.shared).count();
+        status.tabs = tabs.len() - status.shared_tabs;
+        status.tab_list = tabs.iter().map(|info| self.describe_tab(info)).collect();
         status.crashed_tabs = live.engine.crashed_tabs().iter().map(ToString::to_string).collect();
         status.uptime_seconds = uptime(live).as_secs();
     }
+
+    /// A tab without its title and URL, which not every client of the session may read.
+    fn describe_tab(&self, info: &TabInfo) -> SessionTab {
+        SessionTab {
+            tab: info.tab,
+            shared: info.shared,
+            current: info.current,
+            client: self.leases.find_owner(info.tab),
+        }
+    }
 }
 
-/// How long the session's browser runs. A daemon that adopts a browser counts from the start of the browser.
+/// How long the session has its browser.
 fn uptime(live: &LiveSession) -> Duration {
-    let served = live.since.elapsed();
-    let started = live.browser.descriptor.as_ref().map(|descriptor| descriptor.created_at);
-    let started = started.map(|milliseconds| UNIX_EPOCH + Duration::from_millis(milliseconds));
-    // A session in a browser of other sessions is younger than the browser.
-    let started = started.filter(|_| live.partition.is_none());
-    started.and_then(|started| started.elapsed().ok()).map_or(served, |running| running.max(served))
-}
-
-const fn ownership_name(ownership: Ownership) -> &'static str {
-    if ownership.may_close() { "launched" } else { "attached" }
+    (UNIX_EPOCH + Duration::from_millis(live.started_at)).elapsed().unwrap_or_default()
 }

@@ -11,6 +11,9 @@ use tabwire_browser::{BrowserError, PrivateDir, atomic_file};
 use crate::paths::FILE_BYTES;
 use crate::session::record::SessionRecord;
 
+/// Largest saved state (cookies and local storage) that is restored.
+const STATE_BYTES: usize = 64 * 1024 * 1024;
+
 /// Session records that are listed.
 pub(crate) const RECORDS_LISTED: usize = 1_000;
 
@@ -96,7 +99,7 @@ impl SessionStore {
         if !path.exists() {
             return Ok(None);
         }
-        atomic_file::read(&path, crate::limits::STATE_BYTES).map(Some)
+        atomic_file::read(&path, STATE_BYTES).map(Some)
     }
 
     /// Every session with a record, of one project or of all. Other files are skipped.

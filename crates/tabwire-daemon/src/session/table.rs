@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tabwire_api::{ErrorCode, Failure, SessionKey};
+use tabwire_api::{Failure, SessionKey};
 
 use crate::http::token::Token;
 use crate::session::store::SessionStore;
@@ -39,9 +39,7 @@ impl SessionTable {
         let saved = record.as_ref().and_then(|record| Token::find(&record.secret));
         let secret = match saved {
             Some(secret) => secret,
-            None => Token::draw().map_err(|error| {
-                Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
-            })?,
+            None => Token::draw().map_err(Failure::no_random_bytes)?,
         };
         let remembered = record.map(|record| record.remembered).unwrap_or_default();
         let session = Arc::new(Session::new(key.clone(), secret, remembered, self.deps.clone()));

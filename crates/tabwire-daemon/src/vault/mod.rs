@@ -26,7 +26,7 @@ pub struct Vault {
 
 /// The result of saving a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Saved {
+pub struct SaveResult {
     /// Whether it replaced one of the same name.
     pub replaced: bool,
     /// Where the key of the vault is.
@@ -76,7 +76,7 @@ impl Vault {
     ///
     /// # Errors
     /// When the vault cannot be opened or written.
-    pub fn save(&self, login: &SavedLogin, passphrase: Option<&Passphrase>) -> Result<Saved, Failure> {
+    pub fn save(&self, login: &SavedLogin, passphrase: Option<&Passphrase>) -> Result<SaveResult, Failure> {
         PrivateDir::create(&self.directory)?;
         let _lock = VaultLock::take(&self.directory)?;
         let (key_place, key, mut content) = match VaultFile::read(&self.file())? {
@@ -100,7 +100,7 @@ impl Vault {
         content.logins.push(StoredLogin::from_login(login));
         content.logins.sort_by(|left, right| left.name.cmp(&right.name));
         VaultFile::seal(key_place, &content, &key)?.write(&self.file())?;
-        Ok(Saved { replaced, key: key_place })
+        Ok(SaveResult { replaced, key: key_place })
     }
 
     /// Removes a login. With the last one, the vault and its key are removed.

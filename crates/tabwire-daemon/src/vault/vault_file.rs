@@ -11,7 +11,9 @@ use tabwire_browser::atomic_file;
 use tabwire_engine::{LoginSelectors, SavedLogin, SealKey, SecretText, open_as, seal_as};
 
 use super::vault_key::KeyPlace;
-use crate::limits::VAULT_BYTES;
+
+/// Largest file of saved logins.
+const VAULT_BYTES: usize = 1024 * 1024;
 
 /// How long a command waits for another one that changes the saved logins.
 const VAULT_LOCK_DEADLINE: Duration = Duration::from_secs(5);

@@ -9,13 +9,13 @@ use crate::browser::served::ServedBrowser;
 
 /// A live browser.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct LiveBrowser {
     pub(crate) served: Arc<ServedBrowser>,
     /// Whether it has a window, if known.
     pub(crate) display: Option<Display>,
 }
 
-impl Found {
+impl LiveBrowser {
     /// A browser that is already served.
     pub(crate) fn served(served: Arc<ServedBrowser>) -> Self {
         let display = served.display();
@@ -32,7 +32,7 @@ pub(crate) trait Host {
     fn display(&self) -> Display;
 
     /// The live browser on the profile, if any.
-    fn find(&self) -> impl Future<Output = Result<Option<Found>, Failure>> + Send;
+    fn find(&self) -> impl Future<Output = Result<Option<LiveBrowser>, Failure>> + Send;
 
     /// Launches it, and waits until it responds.
     fn launch(&self) -> impl Future<Output = Result<Arc<ServedBrowser>, Failure>> + Send;
@@ -41,7 +41,7 @@ pub(crate) trait Host {
 /// The live browser if there is one, else a new one; and which of both.
 pub(crate) async fn obtain(host: &impl Host) -> Result<(Arc<ServedBrowser>, Ownership), Failure> {
     match host.find().await? {
-        Some(Found { served, display }) => {
+        Some(LiveBrowser { served, display }) => {
             check_display(display, host)?;
             Ok((served, Ownership::Attached))
         }

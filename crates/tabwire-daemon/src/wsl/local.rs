@@ -13,10 +13,10 @@ use tabwire_browser::{
 };
 
 use crate::browser::manager::{BrowserManager, in_background};
-use crate::browser::served::{POOL, ServedBrowser};
+use crate::browser::served::{FoundProfile, POOL, ServedBrowser};
 use crate::browser::shim_browsers::CHROME;
 use crate::browser::sweep::sweep_all;
-use crate::wsl::host::{Found, Host};
+use crate::wsl::host::{Host, LiveBrowser};
 
 /// How long a browser that a Chrome shim launched lives without a client. It must be gone within 5 s after its
 /// launcher was killed.
@@ -54,7 +54,7 @@ impl<'a> LocalHost<'a> {
         let mut spec = LaunchSpec::new(id, found.path, profile);
         spec.temporary = choice.is_temporary();
         spec.environment.clone_from(&opening.environment);
-        if opening.headless {
+        if opening.headless && !opening.keep {
             spec.linger_ms = u64::try_from(SHIM_LINGER.as_millis()).unwrap_or(u64::MAX);
         }
         apply_opening(&mut spec, opening);
@@ -85,20 +85,22 @@ impl Host for LocalHost<'_> {
         self.spec.display
     }
 
-    async fn find(&self) -> Result<Option<Found>, Failure> {
+    async fn find(&self) -> Result<Option<LiveBrowser>, Failure> {
         if let Some(served) = self.find_served() {
-            return Ok(Some(Found::served(served)));
+            return Ok(Some(LiveBrowser::served(served)));
         }
         let LockState::Live { owner } = lock_state(&self.spec.profile) else { return Ok(None) };
         if let Some(kept) = self.find_kept().await
             && let Ok(served) = self.browsers.claim(kept, SHIM_SEARCH_TIMEOUT).await
         {
-            return Ok(Some(Found::served(served)));
+            return Ok(Some(LiveBrowser::served(served)));
         }
         // It cannot be attached to. Launching another one fails with the reason.
         let Ok(served) = self.browsers.attach(&self.profile(), &[], None).await else { return Ok(None) };
-        let display = owner.and_then(|owner| find_display(owner.pid()));
-        Ok(Some(Found { served, display }))
+        let pid = owner.map(|owner| owner.pid());
+        let display = pid.and_then(find_display);
+        let _ = served.found.set(FoundProfile { profile: self.spec.profile.clone(), pid, display });
+        Ok(Some(LiveBrowser { served, display }))
     }
 
     async fn launch(&self) -> Result<Arc<ServedBrowser>, Failure> {

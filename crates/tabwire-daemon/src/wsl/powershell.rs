@@ -12,7 +12,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::{FrameSink, FrameSource, ReceivedFrame, TaskGroup, channel_pair};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -338,9 +338,10 @@ fn too_late(request: &Request<'_>, timeout: Duration) -> Failure {
 
 fn refused(request: &Request<'_>, reason: &str) -> Failure {
     Failure::new(ErrorCode::LaunchFailed, format!("PowerShell could not {}: {reason}.", request.name()))
-        .with_remedy(
-            "Run `tabwire chrome --explain` with the launcher's arguments to see the requests to Windows.",
-        )
+        .with_remedy(Remedy::new(
+            "Run {} with the launcher's arguments to see the requests to Windows.",
+            [Step::command("tabwire chrome --explain")],
+        ))
 }
 
 /// How long PowerShell may take until its script runs. It compiles a class first.

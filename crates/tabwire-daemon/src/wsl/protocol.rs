@@ -62,12 +62,12 @@ impl Request<'_> {
     /// The request as a line.
     pub(crate) fn line(&self, id: RequestId) -> BytesMut {
         #[derive(Serialize)]
-        struct Numbered<'a> {
+        struct NumberedRequest<'a> {
             id: RequestId,
             #[serde(flatten)]
             request: &'a Request<'a>,
         }
-        let mut line = serde_json::to_vec(&Numbered { id, request: self }).unwrap_or_default();
+        let mut line = serde_json::to_vec(&NumberedRequest { id, request: self }).unwrap_or_default();
         line.push(b'\n');
         BytesMut::from(line.as_slice())
     }
@@ -165,7 +165,7 @@ fn read_rest(line: &[u8]) -> Option<Message> {
         protocol: u32,
     }
     #[derive(Deserialize)]
-    struct Closed {
+    struct CloseMessage {
         signal: String,
         #[serde(default)]
         code: String,
@@ -177,7 +177,7 @@ fn read_rest(line: &[u8]) -> Option<Message> {
         result: Option<Value>,
         error: Option<String>,
         relay: Option<RelayId>,
-        closed: Option<Closed>,
+        closed: Option<CloseMessage>,
     }
     let line: Line = serde_json::from_slice(line).ok()?;
     match line {

@@ -12,7 +12,7 @@ use tabwire_browser::{AttachTarget, Display, LaunchSpec, Ownership, attach, new_
 use crate::browser::link::BrowserLink;
 use crate::browser::manager::{BrowserManager, KEEPER_DEADLINE, in_background};
 use crate::browser::served::ServedBrowser;
-use crate::wsl::host::{Found, Host, check_display};
+use crate::wsl::host::{Host, LiveBrowser, check_display};
 use crate::wsl::local::apply_opening;
 use crate::wsl::powershell::{POWERSHELL_TIMEOUT, Powershell, PowershellCommand};
 use crate::wsl::protocol::{
@@ -160,12 +160,12 @@ impl Host for WindowsHost<'_> {
         if self.opening.headless { Display::Headless } else { Display::Headed }
     }
 
-    async fn find(&self) -> Result<Option<Found>, Failure> {
+    async fn find(&self) -> Result<Option<LiveBrowser>, Failure> {
         let profile = &self.windows.profile;
         let is_it =
             |served: &ServedBrowser| served.windows.as_ref().is_some_and(|windows| windows.is_on(profile));
         if let Some(served) = self.browsers.find(is_it) {
-            return Ok(Some(Found::served(served)));
+            return Ok(Some(LiveBrowser::served(served)));
         }
         let response: FindResult =
             self.powershell.request(&Request::Find { profile }, POWERSHELL_TIMEOUT).await?;
@@ -184,7 +184,7 @@ impl Host for WindowsHost<'_> {
                 self.serve(browser, port, ownership, POWERSHELL_TIMEOUT).await?
             }
         };
-        Ok(Some(Found { served, display: Some(display) }))
+        Ok(Some(LiveBrowser { served, display: Some(display) }))
     }
 
     async fn launch(&self) -> Result<Arc<ServedBrowser>, Failure> {

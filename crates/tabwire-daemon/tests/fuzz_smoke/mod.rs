@@ -2,6 +2,8 @@
 //!
 //! The bodies are the ones the fuzzer runs (`fuzz/bodies`); `fuzz/README.md` says how to fuzz for real.
 
+#[path = "../../../../fuzz/bodies/acp_line.rs"]
+mod acp_line;
 #[path = "../../../../fuzz/bodies/cdp_frame_peek.rs"]
 mod cdp_frame_peek;
 #[path = "../../../../fuzz/bodies/descriptor_file.rs"]
@@ -10,6 +12,10 @@ mod descriptor_file;
 mod host_gate;
 #[path = "../../../../fuzz/bodies/pipe_framing.rs"]
 mod pipe_framing;
+#[path = "../../../../fuzz/bodies/script_message.rs"]
+mod script_message;
+#[path = "../../../../fuzz/bodies/type_stripper.rs"]
+mod type_stripper;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -123,4 +129,59 @@ fn t02_t06_no_mutated_request_gets_past_the_gate_without_a_secret() {
 #[test]
 fn damaged_descriptor_files_are_refused_without_a_panic() {
     smoke("descriptor_file", &[b"null", b"-1", b"\"", b"{}", b"[", b"\\ud800"], descriptor_file::check);
+}
+
+#[test]
+fn lines_of_a_scripts_process_are_parsed_or_refused_without_a_panic() {
+    let words: &[&[u8]] = &[
+        b"\n",
+        b"{\"call\":",
+        b"{\"id\":1,\"action\":\"get\"}",
+        b"{\"done\":{\"run\":1}}\n",
+        b"{\"console\":{\"level\":\"log\",\"text\":\"\"}}\n",
+        b"\"ready\"",
+        b"\\u0000",
+        b"}}",
+        b"[[[[",
+        b"\xff",
+    ];
+    smoke("script_message", words, script_message::check);
+}
+
+#[test]
+fn lines_of_an_agent_are_parsed_or_ignored_without_a_panic() {
+    let words: &[&[u8]] = &[
+        b"\n",
+        b"\"sessionId\":\"s1\"",
+        b"\"method\":\"session/update\"",
+        b"{\"id\":3,\"result\":{\"stopReason\":\"cancelled\"}}\n",
+        b"\"toolCallId\":\"c1\"",
+        b",\"content\":{\"type\":\"text\",\"text\":\"x\"}",
+        b"\\u0000",
+        b"null",
+        b"[[[[",
+        b"\xff",
+    ];
+    smoke("acp_line", words, acp_line::check);
+}
+
+#[test]
+fn types_are_removed_or_refused_without_a_panic() {
+    let words: &[&[u8]] = &[
+        b": number",
+        b"<T>",
+        b" as any",
+        b"interface A {",
+        b"import type ",
+        b"enum ",
+        b"=> {",
+        b"}",
+        b"`${",
+        b"\n",
+        b"return ",
+        b"await ",
+        "\u{fc}".as_bytes(),
+        b"/*",
+    ];
+    smoke("type_stripper", words, type_stripper::check);
 }

@@ -2,10 +2,12 @@
 
 use tabwire_api::SessionKey;
 use tabwire_daemon::{
-    Access, Admitted, Gate, ROUTES, Refusal, RequestHead, Route, Scope, Secrets, Token, Transport,
+    Access, AdmittedRequest, Gate, ROUTES, Refusal, RequestHead, Route, Scope, Secrets, Token, Transport,
 };
 
 pub(crate) const PORT: u16 = 38_017;
+/// The open port of session `one`.
+pub(crate) const OPEN_PORT: u16 = 38_117;
 pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 /// The secret in the URL of session `one`.
 pub(crate) const ONE: &str = "1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a";
@@ -16,7 +18,8 @@ pub(crate) const TWO: &str = "2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b
 pub(crate) const MCP: &str = "4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d";
 
 /// All transports.
-pub(crate) const TRANSPORTS: [Transport; 2] = [Transport::Socket, Transport::Port(PORT)];
+pub(crate) const TRANSPORTS: [Transport; 3] =
+    [Transport::Socket, Transport::Port(PORT), Transport::OpenPort(OPEN_PORT)];
 
 pub(crate) struct TwoSessions;
 
@@ -31,6 +34,10 @@ impl Secrets for TwoSessions {
 
     fn is_mcp(&self, secret: &str) -> bool {
         secret == MCP
+    }
+
+    fn find_open_port(&self, port: u16) -> Option<SessionKey> {
+        (port == OPEN_PORT).then(|| SessionKey::find("one")).flatten()
     }
 }
 
@@ -91,7 +98,7 @@ impl Attempt {
         };
         let host = match transport {
             Transport::Socket => "tabwire.local".to_owned(),
-            Transport::Port(port) => format!("127.0.0.1:{port}"),
+            Transport::Port(port) | Transport::OpenPort(port) => format!("127.0.0.1:{port}"),
         };
         let method = route.methods.split(' ').next().unwrap_or_default();
         Self {
@@ -106,7 +113,7 @@ impl Attempt {
         }
     }
 
-    pub(crate) fn admit(&self) -> Result<Admitted, Refusal> {
+    pub(crate) fn admit(&self) -> Result<AdmittedRequest, Refusal> {
         let head = RequestHead {
             method: &self.method,
             path: &self.path,
@@ -132,7 +139,14 @@ impl Attempt {
 pub(crate) fn scope_of(credential: Credential, transport: Transport, access: Access) -> Option<Scope> {
     let session = |name: &str| SessionKey::find(name).map(Scope::Session);
     let is_for_sessions = matches!(access, Access::Public | Access::Session);
+    let has_secret = matches!(
+        credential,
+        Credential::Address | Credential::OtherAddress | Credential::WrongSecret | Credential::McpAddress
+    );
     match (transport, credential) {
+        // The open port takes no credential, and knows no secret in the path.
+        (Transport::OpenPort(_), _) if is_for_sessions && !has_secret => session("one"),
+        (Transport::OpenPort(_), _) => None,
         // On the socket a secret in the path is not recognised, so there is no such route.
         (
             Transport::Socket,

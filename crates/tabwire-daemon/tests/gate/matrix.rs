@@ -19,7 +19,9 @@ const CONTENT_TYPES: [Option<&str>; 5] = [
 fn expected(route: &Route, credential: Credential, attempt: &Attempt) -> Result<Scope, Refusal> {
     let host = match attempt.transport {
         Transport::Socket => ["tabwire.local".to_owned(), "tabwire.local".to_owned()],
-        Transport::Port(port) => [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+        Transport::Port(port) | Transport::OpenPort(port) => {
+            [format!("127.0.0.1:{port}"), format!("localhost:{port}")]
+        }
     };
     let from_here = attempt.hosts.len() == 1 && host.contains(&attempt.hosts[0]);
     if !from_here || attempt.origin.is_some() {
@@ -30,7 +32,7 @@ fn expected(route: &Route, credential: Credential, attempt: &Attempt) -> Result<
     let leads_somewhere = match credential {
         Credential::WrongSecret => false,
         Credential::Address | Credential::OtherAddress | Credential::McpAddress => {
-            attempt.transport != Transport::Socket
+            matches!(attempt.transport, Transport::Port(_))
         }
         _ => true,
     };

@@ -2,6 +2,7 @@
 //! no sockets: `Gate::admit` is pure.
 
 mod attempt;
+mod dashboard;
 mod host;
 mod matrix;
 mod row;

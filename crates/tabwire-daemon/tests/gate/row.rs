@@ -2,7 +2,7 @@
 
 use tabwire_daemon::{Access, ROUTES, Refusal, RouteName, Scope, Transport};
 
-use crate::gate::attempt::{Attempt, Credential, ONE, PORT, TOKEN, TRANSPORTS, TWO, every_attempt};
+use crate::gate::attempt::{Attempt, Credential, ONE, PORT, TOKEN, TWO, every_attempt};
 
 const ORIGINS: [&str; 16] = [
     "",
@@ -141,7 +141,7 @@ fn t05_only_our_extension_is_admitted_at_one_route() {
 fn t06_requests_without_a_valid_token_are_refused() {
     let without = [Credential::None, Credential::WrongToken, Credential::BareToken, Credential::WrongSecret];
     for (route, credential, attempt) in every_attempt() {
-        if attempt.transport == Transport::Socket || !without.contains(&credential) {
+        if !matches!(attempt.transport, Transport::Port(_)) || !without.contains(&credential) {
             continue;
         }
         if route.access != Access::Public || credential == Credential::WrongSecret {
@@ -183,10 +183,100 @@ fn t09_content_types_that_forms_send_are_refused() {
             continue;
         }
         for kind in simple.iter().map(|kind| Some((*kind).to_owned())).chain([None]) {
-            let attempt = Attempt { content_type: kind, ..valid.clone() };
+            let attempt = Attempt { method: "POST".to_owned(), content_type: kind, ..valid.clone() };
             assert_eq!(attempt.refusal(), Refusal::NotJson, "{credential:?} {attempt:?}");
             assert_eq!(attempt.refusal().status(), 415);
         }
+    }
+}
+
+#[test]
+fn the_dashboard_is_served_to_its_own_origin_at_the_literal_address_only() {
+    let own = format!("http://127.0.0.1:{PORT}");
+    let base = Attempt {
+        method: "GET".to_owned(),
+        hosts: vec![format!("127.0.0.1:{PORT}")],
+        ..Attempt::valid(&ROUTES[0], Transport::Port(PORT), Credential::None)
+    };
+    let at = |method: &str, path: &str, origin: Option<&str>| Attempt {
+        method: method.to_owned(),
+        path: path.to_owned(),
+        origin: origin.map(str::to_owned),
+        content_type: Some("application/json".to_owned()),
+        ..base.clone()
+    };
+    let pages = ["/dashboard", "/dashboard/dashboard.js", "/dashboard/shared/element.js"];
+    for path in pages {
+        for origin in [None, Some(own.as_str())] {
+            assert_eq!(at("GET", path, origin).admit().expect("its files").scope, Scope::Public, "{path}");
+        }
+        assert_eq!(at("POST", path, Some(&own)).refusal(), Refusal::Method, "{path}");
+    }
+    for (method, path) in [
+        ("POST", "/dashboard/enter"),
+        ("GET", "/dashboard/line"),
+        ("GET", "/dashboard/live"),
+        ("GET", "/dashboard/chats"),
+    ] {
+        assert!(at(method, path, Some(&own)).admit().is_ok(), "{path}");
+        assert_eq!(at(method, path, None).refusal(), Refusal::Foreign, "{path} without its page");
+    }
+    let near = [
+        format!("http://localhost:{PORT}"),
+        format!("https://127.0.0.1:{PORT}"),
+        format!("http://127.0.0.1:{}", PORT + 1),
+        format!("http://127.0.0.1:{PORT}/"),
+        "http://127.0.0.1".to_owned(),
+        "null".to_owned(),
+        "https://evil.test".to_owned(),
+        "chrome-extension://pimdfmoiaojahepkopikadchpocaecik".to_owned(),
+    ];
+    for (method, path) in pages.iter().map(|path| ("GET", *path)).chain([
+        ("POST", "/dashboard/enter"),
+        ("GET", "/dashboard/line"),
+        ("GET", "/dashboard/live"),
+        ("GET", "/dashboard/chats"),
+    ]) {
+        for origin in &near {
+            assert_eq!(at(method, path, Some(origin)).refusal(), Refusal::Foreign, "{path} {origin}");
+        }
+        for host in [
+            format!("localhost:{PORT}"),
+            format!("[::1]:{PORT}"),
+            "127.0.0.1".to_owned(),
+            "evil.test".to_owned(),
+        ] {
+            let attempt = Attempt { hosts: vec![host.clone()], ..at(method, path, Some(&own)) };
+            assert_eq!(attempt.refusal(), Refusal::Foreign, "{path} {host}");
+        }
+        for site in ["cross-site", "same-site"] {
+            let attempt = Attempt { fetch_site: Some(site.to_owned()), ..at(method, path, Some(&own)) };
+            assert_eq!(attempt.refusal(), Refusal::Foreign, "{path} {site}");
+        }
+    }
+    // Its origin opens nothing else.
+    for path in ["/v1/status", "/v1/dashboard", "/v1/events", "/cdp", "/demo"] {
+        assert_eq!(at("GET", path, Some(&own)).refusal(), Refusal::Foreign, "{path}");
+    }
+}
+
+#[test]
+fn a_file_of_the_user_leads_to_the_dashboards_page_and_nothing_else() {
+    let own = format!("http://127.0.0.1:{PORT}");
+    let led = |path: &str, origin: Option<&str>| Attempt {
+        method: "GET".to_owned(),
+        path: path.to_owned(),
+        hosts: vec![format!("127.0.0.1:{PORT}")],
+        origin: origin.map(str::to_owned),
+        fetch_site: Some("cross-site".to_owned()),
+        ..Attempt::valid(&ROUTES[0], Transport::Port(PORT), Credential::None)
+    };
+    assert_eq!(led("/dashboard", None).admit().expect("the page").scope, Scope::Public);
+    for origin in [own.as_str(), "null", "https://evil.test"] {
+        assert_eq!(led("/dashboard", Some(origin)).refusal(), Refusal::Foreign, "{origin}");
+    }
+    for path in ["/dashboard/dashboard.js", "/dashboard/shared/element.js", "/dashboard/line", "/demo"] {
+        assert_eq!(led(path, None).refusal(), Refusal::Foreign, "{path}");
     }
 }
 
@@ -199,20 +289,54 @@ fn t09_get_requests_change_nothing() {
             | RouteName::Live
             | RouteName::JsonVersion
             | RouteName::JsonList
+            | RouteName::JsonProtocol
             | RouteName::ClientSlot
             | RouteName::Actions
             | RouteName::Complete
             | RouteName::Progress
+            | RouteName::Events
+            | RouteName::ChatEvents
+            | RouteName::ChatAgents
+            | RouteName::DashboardFile
+            | RouteName::DashboardLine
+            | RouteName::DashboardLive
+            | RouteName::DashboardChats
             | RouteName::Status => true,
             // Handshakes: browsers send an Origin with them, which is refused.
-            RouteName::Cdp | RouteName::McpStream | RouteName::ChromeStream | RouteName::Extension => true,
+            RouteName::Cdp
+            | RouteName::CdpPage
+            | RouteName::McpStream
+            | RouteName::ChromeStream
+            | RouteName::Extension => true,
+            // As Chrome's: its clients close pages with GET. A page cannot: its browser adds Sec-Fetch-Site, which is
+            // refused, and it does not know the target's id.
+            RouteName::JsonActivate | RouteName::JsonClose => {
+                assert_eq!(route.methods, "GET PUT");
+                continue;
+            }
+            // Their GET only reads.
+            RouteName::Chats => {
+                assert_eq!(route.methods, "GET POST");
+                continue;
+            }
+            RouteName::Chat => {
+                assert_eq!(route.methods, "GET DELETE");
+                continue;
+            }
+            RouteName::JsonNew => {
+                assert_eq!(route.methods, "PUT");
+                continue;
+            }
             // Its GET only receives messages. Requests are POSTs.
             RouteName::Mcp => false,
             RouteName::Action
             | RouteName::Execute
             | RouteName::Reset
             | RouteName::CdpUrl
+            | RouteName::DashboardUrl
+            | RouteName::DashboardEnter
             | RouteName::Policy
+            | RouteName::ChatCommand
             | RouteName::Drain
             | RouteName::ExtensionStatus
             | RouteName::Stop => false,
@@ -319,11 +443,11 @@ fn t12_a_secret_is_valid_only_in_its_place() {
 #[test]
 fn every_route_admits_the_user_on_both_transports() {
     for route in ROUTES {
-        for transport in TRANSPORTS {
+        for transport in [Transport::Socket, Transport::Port(PORT)] {
             let admitted =
                 Attempt::valid(route, transport, Credential::RightToken).admit().expect("the user");
             assert_eq!(admitted.route, route);
-            assert_eq!(admitted.variable.as_deref(), route.path.ends_with('*').then_some("open"));
+            assert_eq!(admitted.variable.as_deref(), route.path.contains('*').then_some("open"));
         }
     }
 }

@@ -42,14 +42,13 @@ pub(crate) fn start_process(home: &Path, port: u16) -> (Child, Value) {
 
 /// Starts a daemon without waiting for its first line.
 pub(crate) fn spawn(home: &Path, port: u16) -> Child {
-    Command::new(PROGRAM)
-        .arg(home)
-        .arg(port.to_string())
-        .env("TMPDIR", home)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the daemon starts")
+    command(home, port).spawn().expect("the daemon starts")
+}
+
+fn command(home: &Path, port: u16) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.arg(home).arg(port.to_string()).env("TMPDIR", home).stdin(Stdio::null()).stdout(Stdio::piped());
+    command
 }
 
 /// The first line of a daemon.
@@ -63,6 +62,14 @@ pub(crate) fn first_line(child: &mut Child) -> Value {
 impl LiveDaemon {
     pub(crate) fn start() -> Self {
         Self::start_in(new_home(), 0)
+    }
+
+    /// Starts a daemon whose scripts' processes send forged lines.
+    pub(crate) fn start_with_forgery(forgery: &str) -> Self {
+        let home = new_home();
+        let mut child = command(home.path(), 0).arg(forgery).spawn().expect("the daemon starts");
+        let line = first_line(&mut child);
+        Self::new(child, &line, home)
     }
 
     pub(crate) fn start_in(home: TempDir, port: u16) -> Self {

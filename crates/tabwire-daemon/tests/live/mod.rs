@@ -3,6 +3,7 @@
 //! Every test starts a daemon process of its own below a temporary directory and ends it.
 
 mod bound;
+mod dashboard;
 mod descriptor_shortage;
 mod launch_option;
 mod live_daemon;
@@ -11,6 +12,7 @@ mod page;
 mod process_facts;
 mod raw_http;
 mod raw_websocket;
+mod script_process;
 mod slow_peer;
 mod start;
 mod transport;

@@ -179,7 +179,7 @@ async fn ending_one_leaves_the_others(
     assert_eq!(send(&page, "Browser.close", json!({})).await, Ok(json!({})));
     clients[0].sees_pages(3).await;
     for partition in ["second", "third"] {
-        hub.end_partition(PartitionId::new(partition)).await.expect("ended");
+        hub.end_partition(PartitionId::new(partition), Vec::new()).await.expect("ended");
     }
     assert_eq!(clients[0].pages().await, before[0]);
     assert_eq!(clients[3].pages().await, before[3]);

@@ -1,4 +1,11 @@
-//! The CDP endpoint: discovery over HTTP, and the websocket that joins a client to the browser.
+//! The CDP endpoint: discovery over HTTP, and the websockets that join clients to the browser.
+
+mod admission;
+pub(crate) mod json;
+pub(crate) mod lister;
+pub(crate) mod open_port;
+pub(crate) mod page_socket;
+pub(crate) mod view;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,31 +15,38 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
-use serde_json::json;
-use tabwire_api::api::{CdpUrlRequest, CdpUrlResponse, ClientSlotResponse, SessionOptions};
+use tabwire_api::api::{ClientSlotResponse, SessionOptions};
 use tabwire_api::{ErrorCode, Failure, SessionKey};
 use tabwire_audit::ClientInfo;
 use tabwire_cdp::TaskGroup;
-use tabwire_cdp::discovery::version_body;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{ByteStream, handshake_accept, serve};
-use tabwire_mux::{ClientOptions, OnLoss, Share};
+use tabwire_mux::SharedGuard;
+use tabwire_policy::Profile;
 use tokio::sync::OwnedSemaphorePermit;
 
+use self::lister::Listers;
+use self::view::{View, identity_of};
 use crate::audit::entry::AuditEntry;
 use crate::audit::writer::AuditWriter;
 use crate::browser::manager::BrowserManager;
-use crate::http::gate::Scope;
+use crate::endpoint::connections::{ClientKind, ConnectedClients};
+use crate::http::gate::{AdmittedRequest, Scope, Transport};
 use crate::http::handler::{caller_of, query_value};
+use crate::http::route::RouteName;
 use crate::http::server::{HttpResponse, json as json_response};
 use crate::hub::client_guard::ClientGuard;
-use crate::limits::{ACTION_DEADLINE, STANDBY_MAX};
+use crate::hub::client_label::ClientLabel;
+use crate::policy::approvals::ApprovalQueue;
 use crate::policy::cdp_guard::GuardedClient;
-use crate::policy::store::PolicyStore;
+use crate::policy::store::{OneTimeGrant, PolicyStore};
 use crate::session::Session;
 use crate::session::live::LiveSession;
 use crate::session::start::StartOptions;
 use crate::session::table::SessionTable;
+
+/// Longest time that a CDP client may wait for the slot of a single-client session.
+const STANDBY_MAX: Duration = Duration::from_secs(30);
 
 /// Poll interval that is suggested to clients that wait for the slot, before jitter.
 const SLOT_POLL: Duration = Duration::from_secs(1);
@@ -43,35 +57,84 @@ pub(crate) struct CdpEndpoint {
     sessions: Arc<SessionTable>,
     browsers: Arc<BrowserManager>,
     policy: Arc<PolicyStore>,
+    approvals: Arc<ApprovalQueue>,
     audit: Arc<AuditWriter>,
     tasks: TaskGroup,
     /// The loopback port, for URLs.
     port: u16,
+    listers: Arc<Listers>,
+    clients: Arc<ConnectedClients>,
+}
+
+/// The session of a request, with its browser.
+pub(crate) struct ServedSession {
+    pub(crate) session: Arc<Session>,
+    pub(crate) live: Arc<LiveSession>,
+    /// The view of clients that ask for none.
+    pub(crate) default_view: View,
 }
 
 impl CdpEndpoint {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         sessions: Arc<SessionTable>,
         browsers: Arc<BrowserManager>,
-        policy: Arc<PolicyStore>,
+        (policy, approvals): (Arc<PolicyStore>, Arc<ApprovalQueue>),
         audit: Arc<AuditWriter>,
         tasks: TaskGroup,
-        port: u16,
+        (port, clients): (u16, Arc<ConnectedClients>),
     ) -> Self {
-        Self { sessions, browsers, policy, audit, tasks, port }
+        Self { sessions, browsers, policy, approvals, audit, tasks, port, listers: Arc::default(), clients }
     }
 
-    /// Accepts a CDP client, and writes its audit row.
-    pub(crate) async fn accept(
+    /// Handles a request to one of the CDP routes.
+    pub(crate) async fn handle(
+        &self,
+        admitted: AdmittedRequest,
+        request: Request<Incoming>,
+    ) -> Result<HttpResponse, Failure> {
+        let AdmittedRequest { route, scope, variable } = admitted;
+        let target = variable.unwrap_or_default();
+        match route.name {
+            RouteName::JsonVersion => self.json_version(&scope, &request).await,
+            RouteName::JsonList => self.json_list(&scope, &request).await,
+            RouteName::JsonProtocol => self.json_protocol(&scope, &request).await,
+            RouteName::JsonNew => self.json_new(&scope, &request).await,
+            RouteName::JsonActivate => {
+                self.json_act(&scope, &request, ("Target.activateTarget", "Target activated"), &target).await
+            }
+            RouteName::JsonClose => {
+                self.json_act(&scope, &request, ("Target.closeTarget", "Target is closing"), &target).await
+            }
+            RouteName::ClientSlot => self.client_slot(&scope, &request).await,
+            RouteName::CdpPage => self.accept(&scope, request, Some(&target)).await,
+            _ => self.accept(&scope, request, None).await,
+        }
+    }
+
+    /// Accepts a CDP client of the browser or of one page, and writes its audit row.
+    async fn accept(
         &self,
         scope: &Scope,
         request: Request<Incoming>,
+        page: Option<&str>,
     ) -> Result<HttpResponse, Failure> {
-        let client_info = caller_of(&request).named(query_value(&request, "client"), Some(request.headers()));
+        let caller = caller_of(&request);
+        caller.find_process().await;
+        let client_info = caller.named(query_value(&request, "client"), Some(request.headers()));
         let session = self.session_of(scope, &request).unwrap_or_default();
-        let share = query_value(&request, "share");
+        let share = View::read(&request, View::Own).ok().and_then(View::name);
         let entry = AuditEntry::of_connect(&self.audit, session, client_info.clone(), share);
-        let accepted = self.join(scope, request, client_info).await;
+        let accepted = async {
+            accept_key(&request)?;
+            View::read(&request, View::Own)?;
+            let served = self.find_session(scope, &request).await?;
+            let approval = self.admit(&served, &request).await?;
+            match page {
+                None => self.join(served, request, client_info, approval).await,
+                Some(target) => self.join_page(served, request, (client_info, approval), target).await,
+            }
+        };
+        let accepted = accepted.await;
         entry.finish(accepted.as_ref().err()).await;
         accepted
     }
@@ -79,29 +142,24 @@ impl CdpEndpoint {
     /// Upgrades to a websocket and joins it to the session's browser.
     async fn join(
         &self,
-        scope: &Scope,
+        served: ServedSession,
         mut request: Request<Incoming>,
         client_info: ClientInfo,
+        approval: Option<OneTimeGrant>,
     ) -> Result<HttpResponse, Failure> {
         let accept = accept_key(&request)?;
-        let share = match query_value(&request, "share") {
-            None => Share::Own,
-            Some("all") => Share::All,
-            Some(other) => {
-                let message = format!(
-                    "Unknown value `share={other}`. `share=all` also shows the targets of other clients."
-                );
-                return Err(Failure::new(ErrorCode::BadArgs, message));
-            }
-        };
-        let (session, live) = self.served_session(scope, &request).await?;
-        let permit = match live.options.single_client.unwrap_or(false) {
-            false => None,
-            true => Some(take_slot(&session, standby_of(&request)?).await?),
-        };
+        let view = View::read(&request, served.default_view)?;
+        let permit = take_slot_of(&served, &request).await?;
+        let ServedSession { session, live, .. } = served;
+        if view.shows_session() {
+            live.ensure_tab().await?;
+        }
+        let process = caller_of(&request).find_process().await;
+        let identity = identity_of(&session.key, query_value(&request, "client"), process);
+        let options = view.options(&live, self.guard_of(&session, &live), identity);
         let key = session.key.clone();
-        let policy = Arc::clone(&self.policy);
         let audit = Arc::clone(&self.audit);
+        let registration = self.clients.enter(ClientKind::Cdp, client_info.clone(), key.clone());
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks.start("cdp-upgrade", async move {
             let upgraded = match upgrade.await {
@@ -110,46 +168,68 @@ impl CdpEndpoint {
             };
             let stream: Box<dyn ByteStream> = Box::new(TokioIo::new(upgraded));
             let (source, sink) = serve(stream, CLIENT_MESSAGE_CEILING);
-            let guard = Some(policy.guard(
-                GuardedClient::CdpClient,
-                live.options.policy(),
-                &key,
-                live.browser.ownership,
-            ));
-            let options =
-                ClientOptions { share, on_loss: OnLoss::Close, partition: live.partition.clone(), guard };
             let name = client_info.name.clone().unwrap_or_else(|| format!("CDP client of {}", key.name));
+            let (name, is_open) = (ClientLabel::new(name), live.options.policy() == Profile::Open);
             let disconnect = Some(AuditEntry::of_disconnect(&audit, key.clone(), client_info));
-            let client_guard = ClientGuard { name, _permit: permit, _disconnect: disconnect, watch: None };
+            let follower = registration.follower();
+            let client_guard = ClientGuard {
+                name,
+                session: Some(key.clone()),
+                is_open,
+                _permit: permit,
+                _approval: approval,
+                _disconnect: disconnect,
+                _registration: Some(registration),
+                watch: None,
+            };
             match live.browser.hub.join_guarded(source, sink, options, Some(client_guard)).await {
-                Ok(client) => tracing::info!(%client, session = %key, "a CDP client joined"),
+                Ok(client) => {
+                    tracing::info!(%client, session = %key, "a CDP client joined");
+                    follower.follow(live.browser.hub.clone(), client).await;
+                }
                 Err(gone) => tracing::info!(%gone, "a CDP client connected after the browser was gone"),
             }
         });
         Ok(switching(accept))
     }
 
-    /// The session of a request, with its browser and at least one tab.
+    fn guard_of(&self, session: &Session, live: &LiveSession) -> SharedGuard {
+        let (policy, browser) = (live.options.policy(), live.browser.ownership);
+        self.policy.guard(GuardedClient::CdpClient, policy, &session.key, browser)
+    }
+
+    /// The session of a request, with its browser, if its clients may use CDP.
     async fn served_session(
         &self,
         scope: &Scope,
         request: &Request<Incoming>,
-    ) -> Result<(Arc<Session>, Arc<LiveSession>), Failure> {
+    ) -> Result<ServedSession, Failure> {
+        let served = self.find_session(scope, request).await?;
+        self.check_admission(&served)?;
+        Ok(served)
+    }
+
+    /// The session of a request, with its browser.
+    async fn find_session(
+        &self,
+        scope: &Scope,
+        request: &Request<Incoming>,
+    ) -> Result<ServedSession, Failure> {
         let session = self.sessions.obtain(&self.session_of(scope, request)?)?;
         let defaults = SessionOptions::default();
         let start = StartOptions::new(&defaults, &defaults, false);
         let live = session.ready(&self.browsers, start).await?.live;
-        self.policy.admit_cdp_client(&session.key, live.options.policy())?;
-        live.ensure_tab().await?;
-        Ok((session, live))
+        if live.browser.is_firefox() {
+            return Err(open_port::without_cdp());
+        }
+        live.sync_tabs().await?;
+        let port_view = session.open_port().as_ref().map(|port| port.view);
+        let default_view = port_view.filter(|_| is_open_port(request)).unwrap_or_default();
+        Ok(ServedSession { session, live, default_view })
     }
 
     /// `/client-slot`: whether the slot of a single-client session is free.
-    pub(crate) async fn client_slot(
-        &self,
-        scope: &Scope,
-        request: &Request<Incoming>,
-    ) -> Result<HttpResponse, Failure> {
+    async fn client_slot(&self, scope: &Scope, request: &Request<Incoming>) -> Result<HttpResponse, Failure> {
         let session = self.sessions.obtain(&self.session_of(scope, request)?)?;
         let single =
             session.find_live().await.is_some_and(|live| live.options.single_client.unwrap_or(false));
@@ -159,59 +239,22 @@ impl CdpEndpoint {
         Ok(json_response(StatusCode::OK, &ClientSlotResponse { mode, busy, look_again_ms }))
     }
 
-    fn websocket_of(&self, session: &Session) -> String {
-        format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose())
-    }
-
-    /// `/json/version`: the browser's version and websocket URL.
-    pub(crate) async fn json_version(
-        &self,
-        scope: &Scope,
-        request: &Request<Incoming>,
-    ) -> Result<HttpResponse, Failure> {
-        let (session, live) = self.served_session(scope, request).await?;
-        let version = live.engine.version(ACTION_DEADLINE).await?;
-        let socket = self.websocket_of(&session);
-        Ok(json_response(StatusCode::OK, &version_body(&version, &socket)))
-    }
-
-    /// `/json/list`: the session's tabs. All use the one websocket of the browser.
-    pub(crate) async fn json_list(
-        &self,
-        scope: &Scope,
-        request: &Request<Incoming>,
-    ) -> Result<HttpResponse, Failure> {
-        let (session, live) = self.served_session(scope, request).await?;
-        let socket = self.websocket_of(&session);
-        let (policy, browser) = (live.options.policy(), live.browser.ownership);
-        let guard = self.policy.guard(GuardedClient::CdpClient, policy, &session.key, browser);
-        let mut tabs = Vec::new();
-        for tab in live.engine.tabs(ACTION_DEADLINE).await? {
-            let is_shown = guard.0.is_idle()
-                || guard.0.may_know(&tab.url, &live.browser.hub.sources_of(&tab.target).await);
-            if is_shown {
-                tabs.push(json!({
-                    "id": tab.target, "type": "page", "title": tab.title, "url": tab.url, "description": "",
-                    "webSocketDebuggerUrl": socket,
-                }));
-            }
+    /// Host and path below which the session's endpoints are.
+    fn base_of(&self, request: &Request<Incoming>, session: &Session) -> String {
+        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        match host.filter(|_| is_open_port(request)) {
+            Some(host) => host.to_owned(),
+            None => format!("127.0.0.1:{}/{}", self.port, session.secret.expose()),
         }
-        Ok(json_response(StatusCode::OK, &tabs))
     }
 
-    /// The URLs of a session for CDP clients. Starts its browser.
-    pub(crate) async fn urls(&self, request: CdpUrlRequest) -> Result<CdpUrlResponse, Failure> {
-        let session = self.sessions.obtain(&request.key())?;
-        let start = StartOptions::new(&request.options, &request.defaults, request.restart);
-        let ready = session.ready(&self.browsers, start).await?;
-        ready.live.ensure_tab().await?;
-        let base = format!("127.0.0.1:{}/{}", self.port, session.secret.expose());
-        let share = if request.share_all { "?share=all" } else { "" };
-        Ok(CdpUrlResponse {
-            websocket: format!("ws://{base}/cdp{share}"),
-            http: format!("http://{base}"),
-            notices: ready.notices,
-        })
+    /// The URL of the browser's websocket.
+    fn websocket_of(&self, request: &Request<Incoming>, served: &ServedSession) -> String {
+        let base = self.base_of(request, &served.session);
+        if is_open_port(request) {
+            return open_port::websocket_of(&served.session, &base);
+        }
+        format!("ws://{base}/cdp")
     }
 
     /// The session of a CDP route: the one of the URL's secret, or the one named in the query.
@@ -224,6 +267,22 @@ impl CdpEndpoint {
             Failure::new(ErrorCode::BadArgs, format!("`{named}` is not a valid session name."))
                 .with_remedy("Use NAME or PROJECT/NAME.")
         })
+    }
+}
+
+/// Whether a request came over the open port of a session.
+fn is_open_port(request: &Request<Incoming>) -> bool {
+    matches!(request.extensions().get::<Transport>(), Some(Transport::OpenPort(_)))
+}
+
+/// Takes the slot of a single-client session.
+pub(super) async fn take_slot_of(
+    served: &ServedSession,
+    request: &Request<Incoming>,
+) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+    match served.live.options.single_client.unwrap_or(false) {
+        false => Ok(None),
+        true => take_slot(&served.session, standby_of(request)?).await.map(Some),
     }
 }
 

@@ -7,6 +7,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use tabwire_api::api::{
@@ -14,7 +15,9 @@ use tabwire_api::api::{
 };
 use tabwire_api::{ErrorCode, Failure, HttpHead, Remedy, Step, VERSION};
 
-use crate::limits::OPEN_TIMEOUT;
+/// How long the shim waits for its browser: the daemon's own launch timeout and some more. On Windows several programs
+/// are started for one browser.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Longest message of the daemon: a failure with the last output lines of the browser.
 pub(super) const MESSAGE_BYTES: usize = 256 * 1024;

@@ -14,7 +14,10 @@ use serde_json::value::RawValue;
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_browser::{PrivateDir, new_instance_id};
 
-use crate::limits::{FRAME_LOG_BYTES, FRAME_LOG_FILES};
+use crate::limits::FRAME_LOG_BYTES;
+
+/// Frame logs in one directory; the oldest are removed.
+const FRAME_LOG_FILES: usize = 16;
 
 /// Names of the files: prefix, random id, suffix.
 const FILE_PREFIX: &str = "tabwire-frames-";

@@ -131,14 +131,3 @@ pub fn run(
     };
     Ok(ShimOutput::Exit(code))
 }
-
-/// Every directory below `home`.
-#[cfg(test)]
-fn test_paths(home: &Path) -> ShimPaths {
-    ShimPaths {
-        socket: home.join("daemon.sock"),
-        runtime: home.join("runtime"),
-        state: home.join("state"),
-        data: home.join("data"),
-    }
-}

@@ -58,6 +58,11 @@ pub(super) fn opened(mode: TransportMode, port: Option<u16>, life: &Lifecycle, o
     );
 }
 
+/// The shim is about to close or release its browser.
+pub(super) fn closing(why: &str) {
+    tracing::info!(runtimeState = "closing", why, "the shim ends");
+}
+
 pub(super) fn ended(life: &Lifecycle, end: &ChromeEnd) {
     tracing::info!(
         runtimeState = life.state_name(),

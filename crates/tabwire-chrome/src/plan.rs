@@ -65,6 +65,9 @@ impl Plan {
             true => Some(WindowsPlan::make(args, settings)?),
             false => None,
         };
+        if settings.keep && profile_of(args, settings)?.is_none() {
+            return Err(no_profile_to_keep());
+        }
         let arguments = windows.as_ref().map_or(&args.forwarded, |windows| &windows.arguments);
         let opening = ChromeOpening {
             profile: if windows.is_some() { local_profile(args) } else { profile_of(args, settings)? },
@@ -79,7 +82,8 @@ impl Plan {
             allow_dangerous: settings.allow_dangerous,
             environment: settings.variables.iter().cloned().collect(),
             outlives_browser: false,
-            sees_everything: false,
+            shim: None,
+            keep: settings.keep,
             windows: windows.as_ref().map(|windows| windows.request.clone()),
         };
         Ok(Self { mode, port, opening, windows })
@@ -123,6 +127,13 @@ pub(super) fn no_descriptors() -> Failure {
     )
 }
 
+fn no_profile_to_keep() -> Failure {
+    let message = "TABWIRE_CHROME_KEEP is set, but the launcher names no profile directory.";
+    Failure::new(ErrorCode::BadArgs, message).with_remedy(
+        "A kept browser is found again by its profile. Set TABWIRE_CHROME_PROFILE, or unset TABWIRE_CHROME_KEEP.",
+    )
+}
+
 fn no_transport() -> Failure {
     let message = "Neither --remote-debugging-pipe nor --remote-debugging-port was given.";
     Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
@@ -150,7 +161,12 @@ pub(super) fn explain(
         let any = if wanted == 0 { " (any free port)" } else { "" };
         row("port", &format!("127.0.0.1:{wanted}{any}"));
     }
-    if windows::is_requested(args, settings)? {
+    let is_windows = windows::is_requested(args, settings).unwrap_or_else(|failure| {
+        // The plan is shown all the same, so that it can be checked before it is used within WSL.
+        row("refused", &failure.message);
+        true
+    });
+    if is_windows {
         let WindowsPlan { request, arguments, stray_directory } = WindowsPlan::make(args, settings)?;
         row("host", &format!("Windows, through {}", request.powershell.display()));
         row("profile", &format!("{}: a browser that runs on it is used", request.profile));
@@ -203,6 +219,9 @@ fn finish_explanation(args: &LauncherArgs, settings: &ChromeSettings, mut text: 
     }
     if settings.allow_dangerous {
         row("allowed", "flags that weaken the browser");
+    }
+    if settings.keep {
+        row("kept", "the browser keeps running after its last client");
     }
     for flag in &args.forwarded {
         match find_refusal(settings, Some(flag), None) {

@@ -30,6 +30,8 @@ pub(super) struct ChromeSettings {
     pub(super) port: Option<u16>,
     /// Whether flags that weaken the browser are forwarded.
     pub(super) allow_dangerous: bool,
+    /// Whether a browser without a window keeps running after its last client.
+    pub(super) keep: bool,
     /// The log file.
     pub(super) log: Option<PathBuf>,
     pub(super) log_level: LogLevel,
@@ -93,6 +95,7 @@ impl ChromeSettings {
             profile: text("TABWIRE_CHROME_PROFILE").map(PathBuf::from),
             port: port("TABWIRE_CHROME_PORT")?,
             allow_dangerous: text("TABWIRE_CHROME_DANGEROUS").is_some_and(|value| value == "1"),
+            keep: text("TABWIRE_CHROME_KEEP").is_some_and(|value| value == "1"),
             log: text("TABWIRE_CHROME_LOG").map(PathBuf::from),
             log_level,
             frames: text("TABWIRE_CHROME_FRAMES").map(PathBuf::from),

@@ -29,7 +29,9 @@ pub enum Permission {
     Once,
     /// Allow until the session ends.
     Session,
-    /// Allow permanently.
+    /// Allow this agent permanently.
+    Agent,
+    /// Allow every agent permanently.
     Always,
     /// Refuse.
     No,

@@ -63,7 +63,7 @@ impl Connection {
     /// When a requested tool does not exist.
     pub fn new(backend: Arc<dyn Backend>, opening: &McpOpening) -> Result<Self, Failure> {
         let tools = Arc::new(ToolSet::choose(&opening.tools)?);
-        let connection = Self::with(backend, tools, opening.answers);
+        let connection = Self::with(backend, tools, opening.results);
         if opening.resumed {
             connection.pending_notice.set(if opening.keeps_session {
                 RESUMED

@@ -15,7 +15,10 @@ use tokio::sync::mpsc;
 
 use crate::connection::Connection;
 use crate::handler::Handler;
-use crate::limits::{HTTP_CLIENTS, HTTP_SILENCE};
+use crate::limits::HTTP_CLIENTS;
+
+/// How long a client over HTTP may be silent before it counts as gone.
+const HTTP_SILENCE: std::time::Duration = std::time::Duration::from_secs(600);
 
 /// A response. Its body can stream for as long as a call runs.
 pub type HttpResponse = Response<BoxBody<Bytes, Infallible>>;

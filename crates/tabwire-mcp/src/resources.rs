@@ -6,9 +6,11 @@ use tabwire_api::Failure;
 use tabwire_api::api::ActionRequest;
 
 use crate::connection::Connection;
-use crate::limits::AUDIT_ROWS;
 use crate::result::ResultText;
 use crate::result::fence::{enclosed, fenced, harmless};
+
+/// Rows of the audit log that are shown.
+const AUDIT_ROWS: usize = 50;
 
 /// URI prefix of the rest of a truncated result.
 const REST_URI: &str = "tabwire://answers/";
@@ -57,8 +59,8 @@ const READABLE: &[Readable] = &[
         action: Some("requests"),
     },
     Readable {
-        uri: "tabwire://journal",
-        name: "journal",
+        uri: "tabwire://log",
+        name: "log",
         description: "The latest requests of this session and their results.",
         mime_type: "text/plain",
         action: None,

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -11,7 +12,12 @@ use tokio::sync::{oneshot, watch};
 
 use crate::connection::Connection;
 use crate::handler::Handler;
-use crate::limits::{LAST_CALLS, LINE_BYTES};
+
+/// Longest line of a client.
+const LINE_BYTES: usize = 8 * 1024 * 1024;
+
+/// How long running calls may take after their client has closed its input.
+const LAST_CALLS: Duration = Duration::from_millis(700);
 
 /// Serves a client until it closes the stream. Running calls then have a short time to finish.
 ///
@@ -22,11 +28,11 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (gone, mut is_gone) = watch::channel(false);
-    let reader: Box<dyn AsyncRead + Send + Unpin> = Box::new(Watched { reader, gone });
+    let reader: Box<dyn AsyncRead + Send + Unpin> = Box::new(EndSignal { reader, gone });
     // Kept open until the cleanup is done, so that the end of the stream shows the client that it is.
     let (back, mut given_back) = oneshot::channel();
     let writer: Box<dyn AsyncWrite + Send + Unpin> =
-        Box::new(Kept { writer: Some(writer), back: Some(back) });
+        Box::new(ReturnedWriter { writer: Some(writer), back: Some(back) });
     let serving = serve_boxed(Arc::clone(&connection), reader, writer);
     let ending = async {
         // An error means that the reader was dropped, which has the same meaning.
@@ -63,12 +69,12 @@ async fn serve_boxed(
 }
 
 /// A reader that signals its end of file.
-struct Watched<R> {
+struct EndSignal<R> {
     reader: R,
     gone: watch::Sender<bool>,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for EndSignal<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -89,12 +95,12 @@ impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
 }
 
 /// A writer that is returned to its creator on drop.
-struct Kept<W> {
+struct ReturnedWriter<W> {
     writer: Option<W>,
     back: Option<oneshot::Sender<W>>,
 }
 
-impl<W> Drop for Kept<W> {
+impl<W> Drop for ReturnedWriter<W> {
     fn drop(&mut self) {
         if let (Some(writer), Some(back)) = (self.writer.take(), self.back.take()) {
             // If the receiver is gone, the writer is closed here.
@@ -103,13 +109,13 @@ impl<W> Drop for Kept<W> {
     }
 }
 
-impl<W: AsyncWrite + Unpin> Kept<W> {
+impl<W: AsyncWrite + Unpin> ReturnedWriter<W> {
     fn inner(&mut self) -> std::io::Result<Pin<&mut W>> {
         self.writer.as_mut().map(Pin::new).ok_or_else(|| std::io::ErrorKind::BrokenPipe.into())
     }
 }
 
-impl<W: AsyncWrite + Unpin> AsyncWrite for Kept<W> {
+impl<W: AsyncWrite + Unpin> AsyncWrite for ReturnedWriter<W> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

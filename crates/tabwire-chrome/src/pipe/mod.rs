@@ -60,6 +60,7 @@ pub(super) fn run(
 /// Waits for the end. On a signal, notifies the daemon and waits until it has closed or released the browser.
 fn wait_for_end(mut stream: DaemonStream, signals: &Signals) -> Result<ChromeEnd, Failure> {
     if wait(&stream, Some(signals), None)? == Wakeup::Signal {
+        log::closing("a signal");
         stream.detach();
         let timeout = Timespec::try_from(END_TIMEOUT).ok();
         if wait(&stream, None, timeout.as_ref())? != Wakeup::Daemon {

@@ -26,6 +26,8 @@ struct Connection {
     generation: Generation,
     /// Set when frames are logged.
     frames: Option<ClientFrames>,
+    /// Whether the client has sent `Browser.close`: it may hang up before the browser confirms it.
+    has_sent_close: bool,
 }
 
 /// Why a connection ends.
@@ -55,10 +57,12 @@ pub(super) async fn serve(server: &Arc<PortServer>, mut source: FrameSource, mut
         link: Some(link),
         generation,
         frames: server.client_frames(),
+        has_sent_close: false,
     };
     let end = connection.serve(&mut source).await;
     connection.life.end();
     match end {
+        ConnectionEnd::ClientLeft if connection.has_sent_close => server.close_browser(),
         ConnectionEnd::ClientLeft => {}
         ConnectionEnd::BrowserClosed => server.close_browser(),
         ConnectionEnd::RecoveryFailed(failure) => {
@@ -135,6 +139,7 @@ impl Connection {
         };
         if let Ok(envelope) = peek_client_frame(&frame) {
             self.replay.record_request(&envelope);
+            self.has_sent_close |= envelope.method == "Browser.close" && envelope.session.is_none();
         }
         // The request is pending now: after a loss it gets the response that it may or may not have run.
         if link.sink.send(frame).await.is_ok() { Ok(()) } else { self.connection_lost().await }

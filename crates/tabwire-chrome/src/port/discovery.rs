@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tabwire_api::Failure;
 use tabwire_api::api::ErrorResponse;
-use tabwire_cdp::discovery::version_body;
+use tabwire_cdp::discovery::{PAGE_PATH, target_body, version_body};
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{self, handshake_accept};
 use tabwire_cdp::{UnauthenticatedPeer, UnauthenticatedPeers};
@@ -22,12 +22,6 @@ use crate::limits::CONNECTIONS;
 
 /// How long a client may take to send the head of its request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Prefix of the WebSocket paths of pages.
-const PAGE_PATH: &str = "/devtools/page/";
-
-/// The hosted DevTools; the browser's revision follows.
-const DEVTOOLS_URL: &str = "https://chrome-devtools-frontend.appspot.com/serve_rev/";
 
 /// Accepts connections until the server stops.
 pub(super) async fn serve(server: Arc<PortServer>, listener: TcpListener) {
@@ -139,35 +133,13 @@ async fn list(server: &PortServer, host: &str) -> Result<String, Failure> {
     let response = server.send_command("Target.getTargets", json!({})).await?;
     let targets =
         response.pointer("/result/targetInfos").and_then(Value::as_array).cloned().unwrap_or_default();
-    let entries: Vec<Value> = targets.iter().map(|target| entry(target, host, &revision)).collect();
+    let entries: Vec<Value> = targets.iter().map(|target| target_body(target, host, &revision)).collect();
     Ok(format!("{:#}", Value::Array(entries)))
 }
 
 /// The revision in the URL of the hosted DevTools.
 fn revision(version: &Value) -> String {
     version["revision"].as_str().unwrap_or_default().to_owned()
-}
-
-/// One target in the format of `/json/list`.
-fn entry(target: &Value, host: &str, revision: &str) -> Value {
-    let id = target["targetId"].as_str().unwrap_or_default();
-    let kind = target["type"].as_str().unwrap_or_default();
-    let app = if matches!(kind, "service_worker" | "shared_worker") { "worker_app" } else { "inspector" };
-    let mut entry = json!({
-        "description": "",
-        "devtoolsFrontendUrl": format!("{DEVTOOLS_URL}{revision}/{app}.html?ws={host}{PAGE_PATH}{id}"),
-        "id": id,
-        "title": target["title"],
-        "type": kind,
-        "url": target["url"],
-        "webSocketDebuggerUrl": format!("ws://{host}{PAGE_PATH}{id}"),
-    });
-    if let (Some(opener), Some(members)) =
-        (target.get("parentFrameId").or(target.get("openerId")), entry.as_object_mut())
-    {
-        members.insert("parentId".to_owned(), opener.clone());
-    }
-    entry
 }
 
 async fn open_page(server: &PortServer, query: &str, host: &str) -> Result<String, Failure> {
@@ -177,7 +149,7 @@ async fn open_page(server: &PortServer, query: &str, host: &str) -> Result<Strin
     let target = response.pointer("/result/targetId").cloned().unwrap_or_default();
     let info = server.send_command("Target.getTargetInfo", json!({"targetId": target})).await?;
     let info = info.pointer("/result/targetInfo").cloned().unwrap_or_default();
-    Ok(format!("{:#}", entry(&info, host, &revision)))
+    Ok(format!("{:#}", target_body(&info, host, &revision)))
 }
 
 async fn activate_or_close(server: &PortServer, verb: &str, target: &str) -> Result<(u16, String), Failure> {
@@ -251,24 +223,4 @@ async fn respond(stream: &mut TcpStream, status: u16, body: &str) {
     // Fails only when the client is gone.
     let _ = stream.write_all(head.as_bytes()).await;
     let _ = stream.shutdown().await;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shared_workers_use_the_worker_devtools() {
-        let frontend_url = |kind: &str| {
-            let target = json!({"targetId": "T", "type": kind, "title": "", "url": ""});
-            entry(&target, "localhost:7", "@abc")["devtoolsFrontendUrl"].as_str().unwrap().to_owned()
-        };
-        for (kind, app) in [("page", "inspector"), ("worker", "inspector"), ("shared_worker", "worker_app")] {
-            assert_eq!(
-                frontend_url(kind),
-                format!("{DEVTOOLS_URL}@abc/{app}.html?ws=localhost:7/devtools/page/T"),
-                "{kind}"
-            );
-        }
-    }
 }

@@ -7,8 +7,6 @@ mod discovery;
 mod http_request;
 mod link;
 mod page_connection;
-mod protocol;
-mod protocol_cache;
 mod replay_state;
 mod server;
 
@@ -82,13 +80,18 @@ async fn wait_for_end(server: &PortServer, parent: Option<OwnedFd>) -> Result<Fi
     let mut terminate = listen(SignalKind::terminate())?;
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut hangup = listen(SignalKind::hangup())?;
-    tokio::select! {
-        finish = server.finished() => Ok(finish),
-        _ = terminate.recv() => Ok(Finish::Done),
-        _ = interrupt.recv() => Ok(Finish::Done),
-        _ = hangup.recv() => Ok(Finish::Done),
-        () = launcher_exited(server, parent) => Ok(Finish::Done),
-    }
+    let (finish, why) = tokio::select! {
+        finish = server.finished() => {
+            let why = finish.reason();
+            (finish, why)
+        }
+        _ = terminate.recv() => (Finish::Done, "SIGTERM".to_owned()),
+        _ = interrupt.recv() => (Finish::Done, "SIGINT".to_owned()),
+        _ = hangup.recv() => (Finish::Done, "SIGHUP".to_owned()),
+        () = launcher_exited(server, parent) => (Finish::Done, "the launcher has exited".to_owned()),
+    };
+    crate::log::closing(&why);
+    Ok(finish)
 }
 
 /// Waits until the launcher has exited and no client is connected: after that, nothing would ever end the shim.

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use tabwire_cdp::envelope::{BrowserFrameKind, ClientEnvelope, peek_browser_frame, peek_client_frame};
 use tabwire_mux::WeakSignal;
 
-use crate::limits::QUEUE_BYTES;
+/// Bytes of requests that one client may queue while the browser restarts.
+const QUEUE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Pending requests and CDP sessions of one client that are tracked, each.
 const TRACKED: usize = 10_000;

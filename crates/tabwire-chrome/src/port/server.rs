@@ -9,13 +9,14 @@ use bytes::BytesMut;
 use serde_json::{Value, json};
 use tabwire_api::api::{ChromeEndReason, ChromeOpening};
 use tabwire_api::{ErrorCode, Failure};
+use tabwire_browser::protocol::{self, ProtocolPlaces, ProtocolSource};
 use tabwire_browser::{DebuggingPipe, new_instance_id};
 use tabwire_cdp::{ReceivedFrame, TaskGroup};
+use tabwire_client::own_program;
 use tokio::sync::{Mutex, Notify, watch};
 
 use super::BROWSER_TIMEOUT;
 use super::link::{Link, hand_over_pipe};
-use super::protocol::{self, ProtocolSource};
 use crate::ShimPaths;
 use crate::frame_log::{ClientFrames, FrameLog};
 use crate::lifecycle::{BrowserOrigin, LauncherTransport, Lifecycle};
@@ -29,6 +30,16 @@ pub(super) enum Finish {
     Done,
     /// The browser is lost for good.
     Failed(Failure),
+}
+
+impl Finish {
+    /// The reason, for the log.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::Done => "a client closed the browser".to_owned(),
+            Self::Failed(failure) => failure.message.clone(),
+        }
+    }
 }
 
 /// Number of the browser that a connection goes to; incremented by every recovery.
@@ -86,8 +97,8 @@ impl PortServer {
         port: u16,
         tasks: TaskGroup,
     ) -> Result<Arc<Self>, Failure> {
-        let opening = plan.opening;
-        let link = Link::open(paths.socket.clone(), control_opening(&opening)).await?;
+        let opening = ChromeOpening { shim: Some(new_instance_id()?.to_string()), ..plan.opening };
+        let link = Link::open(paths.socket.clone(), opening.clone()).await?;
         let origin = link.origin();
         let mut life = Lifecycle::new(LauncherTransport::Port);
         life.browser_ready(origin);
@@ -141,14 +152,14 @@ impl PortServer {
         Ok((Link::open(self.paths.socket.clone(), opening).await?, generation))
     }
 
-    /// Opens the browser connection of a client of one page. It sees the pages of all clients. Restarts a lost browser.
+    /// Opens the browser connection of a client of one page. Restarts a lost browser.
     ///
     /// # Errors
     /// When the browser cannot be started.
     pub(super) async fn open_page_link(&self) -> Result<Link, Failure> {
         // A command first: it recovers a lost browser for all clients.
         self.send_command("Browser.getVersion", json!({})).await?;
-        Link::open(self.paths.socket.clone(), control_opening(&self.opening)).await
+        Link::open(self.paths.socket.clone(), self.opening.clone()).await
     }
 
     /// Recovers the browser for a client that lost it: attaches to the one that runs on the profile, else starts one.
@@ -162,7 +173,7 @@ impl PortServer {
             return Ok(BrowserOrigin::Attached);
         }
         control.link.end.detach().await;
-        control.link = Link::open(self.paths.socket.clone(), control_opening(&self.opening)).await?;
+        control.link = Link::open(self.paths.socket.clone(), self.opening.clone()).await?;
         control.generation = Generation(lost.0 + 1);
         Ok(control.link.origin())
     }
@@ -196,8 +207,16 @@ impl PortServer {
         let is_reachable = self.opening.windows.as_ref().is_none_or(|windows| windows.shares_loopback);
         let port = opened.debugging_port.filter(|_| is_reachable);
         let browser = ProtocolSource { product, executable: opened.executable, port };
-        let paths = self.paths.clone();
-        let described = tokio::task::spawn_blocking(move || protocol::describe(&browser, &paths)).await;
+        let program = own_program().map_err(|error| {
+            Failure::new(ErrorCode::Internal, format!("The path of this program is unknown: {error}."))
+        })?;
+        let places = ProtocolPlaces {
+            keeper: (program, vec!["keep".to_owned()]),
+            runtime: self.paths.runtime.clone(),
+            state: self.paths.state.clone(),
+            data: self.paths.data.clone(),
+        };
+        let described = tokio::task::spawn_blocking(move || protocol::describe(&browser, &places)).await;
         described.map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("Fetching the protocol was interrupted: {error}."))
         })?
@@ -312,9 +331,4 @@ impl ControlLink {
         };
         tokio::time::timeout(BROWSER_TIMEOUT, response).await.ok().flatten()
     }
-}
-
-/// The control connection sees the tabs of all clients, to list them.
-fn control_opening(opening: &ChromeOpening) -> ChromeOpening {
-    ChromeOpening { sees_everything: true, ..opening.clone() }
 }

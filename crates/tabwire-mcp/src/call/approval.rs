@@ -25,7 +25,7 @@ pub(crate) fn can_elicit(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// Sends the questions of a call to the client, for as long as the call runs.
-pub(crate) async fn ask_client(
+pub(crate) async fn forward_questions(
     connection: &Connection,
     context: &RequestContext<RoleServer>,
     approver: Option<&dyn Approver>,
@@ -35,7 +35,7 @@ pub(crate) async fn ask_client(
         let question = approver.next().await;
         // One question at a time, also with several running calls.
         let _turn = connection.question_lock.lock().await;
-        let responses = ask(context, approver.encode(&question).unwrap_or_default()).await;
+        let responses = send_questions(context, approver.encode(&question).unwrap_or_default()).await;
         if !responses.is_some_and(|responses| approver.accept(&question, &responses)) {
             approver.answer(&question.id, Permission::No);
         }
@@ -43,7 +43,10 @@ pub(crate) async fn ask_client(
 }
 
 /// Sends each question to the client; `None` if one is not answered or is not an elicitation.
-async fn ask(context: &RequestContext<RoleServer>, requests: InputRequests) -> Option<InputResponses> {
+async fn send_questions(
+    context: &RequestContext<RoleServer>,
+    requests: InputRequests,
+) -> Option<InputResponses> {
     let mut responses = InputResponses::new();
     for (name, request) in requests {
         let InputRequest::Elicitation(question) = request else { return None };
@@ -71,8 +74,8 @@ fn form(message: &str) -> Option<ElicitRequestParams> {
         "type": "object",
         "properties": {"answer": {
             "type": "string", "title": "Allow it?",
-            "enum": ["once", "session", "always", "no"],
-            "enumNames": ["Once", "For this session", "Always", "No"],
+            "enum": ["once", "session", "agent", "always", "no"],
+            "enumNames": ["Once", "For this session", "Always, for this agent", "Always, for every agent", "No"],
         }},
         "required": ["answer"],
     }))
@@ -90,6 +93,7 @@ fn permission(answer: &ElicitResult) -> Permission {
     match (&answer.action, choice) {
         (ElicitationAction::Accept, Some("once")) => Permission::Once,
         (ElicitationAction::Accept, Some("session")) => Permission::Session,
+        (ElicitationAction::Accept, Some("agent")) => Permission::Agent,
         (ElicitationAction::Accept, Some("always")) => Permission::Always,
         _ => Permission::No,
     }
@@ -104,6 +108,7 @@ mod tests {
         assert!(form("May it?").is_some(), "the schema is valid");
         for (action, content, expected) in [
             ("accept", json!({"answer": "once"}), Permission::Once),
+            ("accept", json!({"answer": "agent"}), Permission::Agent),
             ("accept", json!({"answer": "always"}), Permission::Always),
             ("accept", json!({"answer": "yes"}), Permission::No),
             ("accept", json!({}), Permission::No),

@@ -76,6 +76,7 @@ impl Connection {
         let request = ActionRequest {
             params: arguments.params,
             tab: arguments.tab,
+            tab_name: arguments.tab_name,
             snapshot: arguments.snapshot,
             timeout_ms: arguments.timeout_ms.or(template.timeout_ms),
             call: arguments.call,
@@ -123,8 +124,8 @@ impl Connection {
         })?;
         let seconds = arguments.params.get("seconds").filter(|_| verb == "take");
         let params = seconds.map_or_else(|| json!({}), |seconds| json!({"seconds": seconds}));
-        let (tab, call) = (arguments.tab, arguments.call);
-        let request = ActionRequest { params, tab, call, text: false, ..self.backend.request() };
+        let CallArguments { tab, tab_name, call, .. } = arguments;
+        let request = ActionRequest { params, tab, tab_name, call, text: false, ..self.backend.request() };
         let response = self.backend.act(action, request).await?;
         if is_data {
             return Ok(self.data_result(&response));

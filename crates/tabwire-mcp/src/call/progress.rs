@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use rmcp::RoleServer;
@@ -11,13 +12,15 @@ use rmcp::service::RequestContext;
 use tabwire_api::{ErrorCode, Failure, Progress, Remedy, Step};
 use tokio::time::{Instant, interval_at};
 
-use crate::call::approval::{ask_client, can_elicit};
+use crate::call::approval::{can_elicit, forward_questions};
 use crate::call::callable::Callable;
 use crate::call::rounds::{call_in_rounds, has_rounds};
 use crate::connection::Connection;
 use crate::known_clients::shows_structured;
-use crate::limits::PROGRESS_EVERY;
 use crate::result::error_result;
+
+/// Time before the first progress notification of a call, and between two of them.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs a tool call until it ends, is cancelled or its client is gone. Sends progress notifications meanwhile.
 pub(crate) async fn call_with_progress(
@@ -30,7 +33,7 @@ pub(crate) async fn call_with_progress(
     let (can_ask, is_late) = (can_elicit(context), has_rounds(context));
     // Registered before the call starts, so that its first question already has a receiver.
     let approver = (can_ask && !is_late).then(|| called.approver(connection));
-    let mut questions = pin!(ask_client(connection, context, approver.as_deref()));
+    let mut questions = pin!(forward_questions(connection, context, approver.as_deref()));
     let number = approver.as_ref().and_then(|approver| approver.call());
     let work = async {
         if is_late && (can_ask || request.request_state.is_some() || called.may_elicit()) {

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -22,8 +23,11 @@ use crate::backend::{ApprovalQuestion, Approver, Permission};
 use crate::call::callable::Callable;
 use crate::call::progress::{panicked, returns_structured};
 use crate::connection::Connection;
-use crate::limits::{QUESTION_TIMEOUT, WAITING_CALLS, WAITING_GRACE};
+use crate::limits::{QUESTION_TIMEOUT, WAITING_CALLS};
 use crate::result::error_result;
+
+/// How long such a call is kept after the question's deadline, so that its client can read the result.
+const WAITING_GRACE: Duration = Duration::from_secs(60);
 
 /// What a client must send again to continue its call.
 #[derive(Clone, Debug, PartialEq)]

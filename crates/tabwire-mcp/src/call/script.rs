@@ -10,17 +10,20 @@ use tabwire_api::{ErrorCode, Failure};
 use tokio::sync::mpsc;
 
 use crate::connection::Connection;
-use crate::limits::{IMAGE_BYTES, SCRIPT_IMAGES};
+use crate::limits::IMAGE_BYTES;
 use crate::result::fence::{enclosed, harmless};
 use crate::result::{error_result, part_result};
 use crate::tools::arguments::CallArguments;
+
+/// Images that one run of a script shows.
+const SCRIPT_IMAGES: usize = 8;
 
 /// Lines that may wait to be collected.
 const QUEUED_LINES: usize = 64;
 
 /// What a script printed.
 #[derive(Default)]
-struct Printed {
+struct ScriptOutput {
     console: String,
     images: Vec<String>,
 }
@@ -42,7 +45,7 @@ impl Connection {
         let request = ExecuteRequest { request, code: code.to_owned(), ..ExecuteRequest::default() };
         let (lines, mut receiver) = mpsc::channel(QUEUED_LINES);
         let collecting = async {
-            let mut printed = Printed::default();
+            let mut printed = ScriptOutput::default();
             while let Some(line) = receiver.recv().await {
                 printed.add(line);
             }
@@ -68,7 +71,7 @@ impl Connection {
     async fn script_result(
         &self,
         template: &ActionRequest,
-        printed: Printed,
+        printed: ScriptOutput,
         result: ExecuteResult,
     ) -> Result<CallToolResult, Failure> {
         let mut text = printed.console;
@@ -87,11 +90,11 @@ impl Connection {
             text: None,
             notices: result.notices,
         };
-        let mut told = part_result(self.truncated_results().first(harmless(text)), "", &response);
+        let mut result = part_result(self.truncated_results().first(harmless(text)), "", &response);
         for path in printed.images {
-            told.content.push(self.script_image(&path).await);
+            result.content.push(self.script_image(&path).await);
         }
-        Ok(told)
+        Ok(result)
     }
 
     async fn script_image(&self, path: &str) -> ContentBlock {
@@ -107,7 +110,7 @@ impl Connection {
     }
 }
 
-impl Printed {
+impl ScriptOutput {
     fn add(&mut self, line: ExecuteLine) {
         match line {
             ExecuteLine::Console { level, text } => {
@@ -124,13 +127,13 @@ impl Printed {
 }
 
 /// The error of a script, after what it printed.
-fn script_failure(printed: &Printed, failure: &Failure) -> CallToolResult {
-    let mut told = error_result(failure);
+fn script_failure(printed: &ScriptOutput, failure: &Failure) -> CallToolResult {
+    let mut result = error_result(failure);
     if !printed.console.is_empty() {
         let end = printed.console.floor_char_boundary(printed.console.len().min(CONSOLE_BYTES));
-        told.content.insert(0, ContentBlock::text(enclosed(&harmless(printed.console[..end].to_owned()))));
+        result.content.insert(0, ContentBlock::text(enclosed(&harmless(printed.console[..end].to_owned()))));
     }
-    told
+    result
 }
 
 /// Console output that is shown with an error.

@@ -9,12 +9,13 @@ use crate::connection::Connection;
 use crate::result::fence::{enclosed, harmless};
 
 /// The members of a running session's status that a model reads, in this order.
-const SHOWN: [&str; 10] = [
+const SHOWN: [&str; 11] = [
     "name",
     "state",
     "upstream",
     "extension",
     "tabs",
+    "shared_tabs",
     "browser_version",
     "headed",
     "isolation",
@@ -66,7 +67,11 @@ fn status_text(status: &Value, is_active: bool) -> String {
         &SHOWN_STOPPED
     };
     lines.extend(shown.iter().filter_map(|name| {
-        let value = status.get(name).filter(|value| **value != json!([]) && **value != json!(""))?;
+        let is_shown = |value: &&Value| **value != json!([]) && **value != json!("");
+        let value = status.get(name).filter(is_shown)?;
+        if *name == "shared_tabs" && *value == json!(0) {
+            return None;
+        }
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         Some(format!("{name}: {value}"))
     }));

@@ -10,10 +10,12 @@ use tabwire_api::Failure;
 use tabwire_api::api::ActionResponse;
 use tabwire_engine::{bounded_failure, plain_line, plain_value};
 
-use crate::limits::NOTE_CHARACTERS;
 use crate::resources::result_uri;
 use crate::result::fence::{defanged, enclosed, fenced, harmless};
 use crate::result::truncated_results::{ResultPart, TruncatedResults};
+
+/// Most characters of a note after a result.
+const NOTE_CHARACTERS: usize = 2_000;
 
 /// An action's text, split into page content and Tabwire's own lines.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tabwire_api::{ErrorCode, Failure};
 
-use crate::limits::{KEPT_CHARACTERS, KEPT_RESPONSES, RESULT_CHARACTERS};
+use crate::limits::RESULT_CHARACTERS;
+
+/// Truncated results that are kept per connection. The oldest is removed first.
+const KEPT_RESPONSES: usize = 16;
+
+/// Most characters of one kept result. Longer results lose their end, with a note.
+const KEPT_CHARACTERS: usize = 2_000_000;
 
 /// A part of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Turns a tool's arguments into the parameters of its action.
 
 use serde_json::{Map, Value, json};
-use tabwire_api::{CallNumber, ErrorCode, Failure, Remedy, Step, TabId};
+use tabwire_api::{CallNumber, ErrorCode, Failure, TabId};
 use tabwire_engine::find_similar;
 
 use crate::tools::OfferedTool;
@@ -13,6 +13,8 @@ pub(crate) struct CallArguments {
     /// The action's own parameters.
     pub(crate) params: Value,
     pub(crate) tab: Option<TabId>,
+    /// The tab by its number, or by a part of its title or URL, instead of `tab`.
+    pub(crate) tab_name: Option<String>,
     pub(crate) snapshot: bool,
     pub(crate) timeout_ms: Option<u64>,
     /// The call's number, if its client can show questions.
@@ -40,7 +42,11 @@ impl CallArguments {
                 "ref" if tool.plan.element.is_some() => by_ref = Some(text(tool, "ref", value)?),
                 "selector" if tool.plan.element.is_some() => selector = Some(text(tool, "selector", value)?),
                 other if !tool.plan.common.contains(&other) => return Err(unknown(tool, other)),
-                "tab" => call.tab = Some(read_tab(tool, value)?),
+                "tab" => {
+                    let given = read_tab(tool, value)?;
+                    call.tab = given.parse().ok();
+                    call.tab_name = call.tab.is_none().then_some(given);
+                }
                 "snapshot" => {
                     call.snapshot =
                         value.as_bool().ok_or_else(|| wrong(tool, "snapshot", "true or false"))?;
@@ -106,14 +112,13 @@ fn text(tool: &OfferedTool, name: &str, value: Value) -> Result<String, Failure>
     }
 }
 
-fn read_tab(tool: &OfferedTool, value: Value) -> Result<TabId, Failure> {
-    let given = text(tool, "tab", value)?;
-    given.parse().map_err(|_| {
-        Failure::new(ErrorCode::BadArgs, format!("`{given}` is not a tab's id.")).with_remedy(Remedy::new(
-            "Use an id of {}, such as pipe:7f:3, or leave `tab` out.",
-            [Step::action("tabs_list")],
-        ))
-    })
+/// The id, number, title or URL of a tab.
+fn read_tab(tool: &OfferedTool, value: Value) -> Result<String, Failure> {
+    match value {
+        // Models give the number as a number.
+        Value::Number(number) => Ok(number.to_string()),
+        other => text(tool, "tab", other),
+    }
 }
 
 fn wrong(tool: &OfferedTool, name: &str, expected: &str) -> Failure {
@@ -149,7 +154,11 @@ mod tests {
         let call = read("click", json!({"ref": "e3", "nth": 2, "tab": "pipe:1:2", "snapshot": true}))
             .expect("valid");
         assert_eq!(call.params, json!({"target": "e3", "nth": 2}));
-        assert!(call.snapshot && call.tab.is_some());
+        assert!(call.snapshot && call.tab.is_some() && call.tab_name.is_none());
+        for (given, expected) in [(json!("third"), "third"), (json!("2"), "2"), (json!(2), "2")] {
+            let call = read("get_text", json!({"tab": given})).expect("valid");
+            assert_eq!((call.tab, call.tab_name.as_deref()), (None, Some(expected)));
+        }
         let call = read("tab_close", json!({"tab": "pipe:1:2"})).expect("valid");
         assert_eq!((call.params, call.tab), (json!({"id": "pipe:1:2"}), None));
         let call =
@@ -167,7 +176,6 @@ mod tests {
             ("click", json!({"target": "e3"}), "ref, selector"),
             ("navigate", json!({"uri": "x"}), "Did you mean `url`"),
             ("status", json!({"tab": "pipe:1:2"}), "no arguments"),
-            ("get_text", json!({"tab": "third"}), "tabs-list"),
         ] {
             let failure = read(tool, arguments.clone()).expect_err(tool);
             assert_eq!(failure.code, ErrorCode::BadArgs);

@@ -161,7 +161,7 @@ fn lease() -> OfferedTool {
 const EXECUTE: &str = "Run JavaScript or TypeScript with a Playwright-like API: `page`, `context`, `expect`, \
 `snapshot()`, `console`, `state` (kept between calls), `tabwire.<action>({...})`. Top-level await; the last expression is \
 the result. One call can do many steps: loop, filter, print only what you need. Locators as in Playwright (getByRole, \
-getByText, locator('css'), locator('aria-ref=e12')). No files, network or imports of its own. `help()` lists more.";
+getByText, locator('css'), locator('aria-ref=e12')). Files only through `fs`, no network of its own. `help()` and `skills()` list more.";
 
 fn execute() -> OfferedTool {
     let mut properties = Map::new();
@@ -217,6 +217,43 @@ mod tests {
         let tools: Vec<Value> = usual.tools().iter().map(|tool| tool.json()).collect();
         let bytes = json!({"tools": tools}).to_string().len();
         assert!(bytes <= LIST_TOKENS * 4, "{bytes} bytes are {} tokens", bytes.div_ceil(4));
+    }
+
+    #[test]
+    fn tools_that_read_take_a_timeout() {
+        let reading = [
+            "snapshot",
+            "find",
+            "get_text",
+            "get_html",
+            "read_as_markdown",
+            "extract_links",
+            "screenshot",
+            "get",
+            "diff",
+            "pdf",
+        ];
+        for name in reading {
+            let tool = offered_tools().iter().find(|tool| tool.name == name).expect("a tool");
+            assert!(tool.plan.common.contains(&"timeout_ms"), "{name}");
+        }
+    }
+
+    #[test]
+    fn tools_that_change_the_page_can_show_it() {
+        let shows = |name: &str| {
+            let tool = offered_tools().iter().find(|tool| tool.name == name).expect("a tool");
+            tool.plan.common.contains(&"snapshot")
+        };
+        for name in ["navigate", "back", "forward", "reload", "tab_new", "tab_select", "fill_form", "click"] {
+            assert!(shows(name), "{name}");
+        }
+        for name in ["type", "press", "select", "hover", "scroll", "drag", "mouse", "upload", "dialog"] {
+            assert!(shows(name), "{name}");
+        }
+        for name in ["snapshot", "get_text", "screenshot", "tab_close", "tabs_list", "eval"] {
+            assert!(!shows(name), "{name}");
+        }
     }
 
     #[test]

@@ -85,13 +85,13 @@ fn add_common(
     properties: &mut Map<String, Value>,
     plan: &mut ArgumentPlan,
 ) {
-    let navigates = action.effect == Effect::Navigate && action.tab.runs_in_tab();
-    if navigates || action.effect == Effect::Act && plan.element.is_some() {
-        let words = if navigates { "Also show the page" } else { "Also show what changed on the page" };
+    if let Some(words) = snapshot_words(action) {
         properties.insert("snapshot".to_owned(), json!({"type": "boolean", "description": words}));
         plan.common.push("snapshot");
     }
-    if options.has_timeout {
+    // A tool that reads an element gives up after a few seconds without it.
+    let reads_element = action.effect == Effect::Read && plan.element.is_some();
+    if options.has_timeout || reads_element {
         properties.insert("timeout_ms".to_owned(), json!({"type": "integer"}));
         plan.common.push("timeout_ms");
     }
@@ -99,6 +99,19 @@ fn add_common(
         properties.insert("tab".to_owned(), json!({"type": "string"}));
         plan.common.push("tab");
     }
+}
+
+/// What `snapshot` adds to the result; nothing for an action whose result cannot hold one.
+fn snapshot_words(action: &Definition) -> Option<&'static str> {
+    let words = match action.effect {
+        Effect::Navigate => "Show the page",
+        Effect::Act | Effect::Files => "Show changes",
+        Effect::Read | Effect::Eval | Effect::Session => return None,
+    };
+    let result = (action.output)();
+    let definitions = result.get("$defs").cloned().unwrap_or(Value::Null);
+    let result = referred(&result, &definitions).unwrap_or(&result);
+    result.pointer("/properties/snapshot").is_some().then_some(words)
 }
 
 /// The schema of an object with these members only.

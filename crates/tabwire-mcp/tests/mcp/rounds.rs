@@ -197,7 +197,7 @@ struct Client {
 
 impl Client {
     fn start(backend: &ApprovalBackend) -> Self {
-        let opening = McpOpening { answers: ResultForm::Text, ..McpOpening::default() };
+        let opening = McpOpening { results: ResultForm::Text, ..McpOpening::default() };
         let connection = Arc::new(Connection::new(Arc::new(backend.clone()), &opening).expect("tools"));
         let (client, server) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(server);

@@ -144,7 +144,7 @@ impl Backend for Scripted {
 
 /// Starts a server with text results. Returns its client and its task.
 async fn start(backend: &Arc<Scripted>) -> (RunningService<RoleClient, ()>, tokio::task::JoinHandle<()>) {
-    start_with(backend, McpOpening { answers: ResultForm::Text, ..McpOpening::default() }).await
+    start_with(backend, McpOpening { results: ResultForm::Text, ..McpOpening::default() }).await
 }
 
 /// Starts a server with these settings.
@@ -258,7 +258,7 @@ async fn start_named(
     form: ResultForm,
     client: Named,
 ) -> RunningService<RoleClient, Named> {
-    let opening = McpOpening { answers: form, resumed: true, ..McpOpening::default() };
+    let opening = McpOpening { results: form, resumed: true, ..McpOpening::default() };
     let backend: Arc<dyn Backend> = Arc::<Scripted>::clone(backend);
     let connection = Arc::new(Connection::new(backend, &opening).expect("the usual tools"));
     let (near, server) = tokio::io::duplex(64 * 1024);
@@ -336,7 +336,7 @@ async fn structured_results_have_a_schema_and_are_truncated() {
 async fn every_action_is_a_tool_and_takes_one_element_argument() {
     let backend = Arc::new(Scripted::default());
     let opening =
-        McpOpening { tools: vec!["all".to_owned()], answers: ResultForm::Text, ..McpOpening::default() };
+        McpOpening { tools: vec!["all".to_owned()], results: ResultForm::Text, ..McpOpening::default() };
     let (client, _serving) = start_with(&backend, opening).await;
     let tools = client.list_all_tools().await.expect("tools");
     let own = ["status", "more", "tab_lease", "execute", "reset"];

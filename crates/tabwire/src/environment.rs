@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
 
-use tabwire_daemon::Paths;
+use tabwire_api::api::DisplayVariables;
+use tabwire_daemon::{PROGRAM_VARIABLES, Paths};
 
 use crate::config::{Key, SETTINGS};
 
@@ -47,6 +48,11 @@ const OTHERS: &[Variable] = &[
     ),
     variable("TABWIRE_CHROME_DANGEROUS", "`1`: `tabwire chrome` forwards flags that weaken the browser."),
     variable(
+        "TABWIRE_CHROME_KEEP",
+        "`1`: a browser without a window that `tabwire chrome` started keeps running after its last client. Needs a \
+         profile directory.",
+    ),
+    variable(
         "TABWIRE_CHROME_HOST",
         "`windows`: `tabwire chrome` uses a browser on Windows from within WSL; `local`: never. Default: if the profile or \
          the program has a Windows path.",
@@ -55,6 +61,8 @@ const OTHERS: &[Variable] = &[
     variable("TABWIRE_CHROME_WINDOWS_PORT", "Debugging port of a browser on Windows."),
     variable("WSL_DISTRO_NAME", "Name of the WSL distribution; set by WSL. Read to detect WSL."),
     variable("WSL_INTEROP", "Set by WSL; PowerShell needs it to start."),
+    variable("CLAUDE_CODE_EXECUTABLE", "Program of Claude Code for chats. Default: `claude` in `PATH`."),
+    variable("CODEX_PATH", "Program of Codex for chats. Default: `codex` in `PATH`."),
     variable("NO_COLOR", "Any value: no colors."),
     variable("CLICOLOR", "`0`: no colors."),
     variable("CLICOLOR_FORCE", "Any value but `0`: colors also without a terminal."),
@@ -72,6 +80,12 @@ const OTHERS: &[Variable] = &[
         "XDG_CONFIG_HOME",
         "Base directory of the configuration (`tabwire/` below it). Default `~/.config`.",
     ),
+    variable(
+        "DISPLAY",
+        "Where a browser with a window is shown. Read from the command that starts the browser.",
+    ),
+    variable("WAYLAND_DISPLAY", "As `DISPLAY`, for Wayland."),
+    variable("XAUTHORITY", "The file with the key of the X display."),
     variable("HOME", "The user's home directory."),
     variable("PATH", "Directories in which browsers are searched, besides their usual locations."),
 ];
@@ -90,9 +104,13 @@ pub(crate) struct Environment {
     pub(crate) paths: Paths,
     /// Settings from variables, as text.
     pub(crate) settings: Vec<(Key, String)>,
+    /// The display of this process.
+    pub(crate) display: DisplayVariables,
     /// Whether the daemon writes an audit log.
     pub(crate) audit_log: bool,
     pub(crate) is_ci: bool,
+    /// Variables that name the programs of agents.
+    pub(crate) agent_programs: Vec<(String, OsString)>,
     pub(crate) path: Option<OsString>,
     pub(crate) home: Option<PathBuf>,
     pub(crate) config_home: Option<PathBuf>,
@@ -109,8 +127,13 @@ impl Environment {
         Self {
             paths,
             settings: read_settings(),
+            display: DisplayVariables::read(|name| std::env::var(name).ok()),
             audit_log: std::env::var_os("TABWIRE_AUDIT_LOG").is_none_or(|value| value != "off"),
             is_ci: std::env::var_os("CI").is_some_and(|value| !value.is_empty()),
+            agent_programs: PROGRAM_VARIABLES
+                .into_iter()
+                .filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)))
+                .collect(),
             path: std::env::var_os("PATH"),
             home,
             config_home,
@@ -124,8 +147,10 @@ impl Environment {
         Self {
             paths,
             settings: Vec::new(),
+            display: DisplayVariables::default(),
             audit_log: true,
             is_ci: false,
+            agent_programs: Vec::new(),
             path: None,
             home: None,
             config_home: None,

@@ -9,6 +9,7 @@ mod environment;
 mod output;
 mod project;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 pub use cli::invocation::command;
@@ -52,6 +53,10 @@ pub fn main() -> ExitCode {
         return commands::complete(std::env::args_os().skip(2));
     }
     let arguments: Vec<_> = std::env::args_os().collect();
+    if arguments.len() == 1 && std::io::stdout().is_terminal() {
+        commands::welcome(&Environment::read());
+        return ExitCode::SUCCESS;
+    }
     let invocations = match cli::invocation::parse(&arguments) {
         Ok(invocations) => invocations,
         Err(error) => return output::exit::usage(&error, cli::invocation::asks_for_json(&arguments)),

@@ -3,6 +3,9 @@
 //!
 //! `cargo xtask gen` runs these tests with `TABWIRE_GEN=1`, which writes the pages.
 
+#[path = "generated/wire_types.rs"]
+mod wire_types;
+
 use std::path::Path;
 
 use clap::{Arg, Command};
@@ -14,8 +17,16 @@ const CONFIGURATION_PAGE: &str = "docs/reference/configuration.md";
 const CONFIGURATION_SCHEMA: &str = "docs/reference/config.schema.json";
 const ACTIONS_PAGE: &str = "docs/reference/actions.md";
 const SKILL_PAGE: &str = "docs/reference/skill.md";
+const PLUGIN_SKILL: &str = "packaging/agents/claude-code/skills/tabwire/SKILL.md";
 const ACTIONS_SCHEMA: &str = "docs/reference/actions.json";
+const TYPES: &str = "crates/tabwire-script/types/tabwire.d.ts";
 const TOOLS: &str = "docs/reference/mcp-tools.json";
+
+#[test]
+fn the_types_of_messages_are_current() {
+    check_page("web/shared/wire.d.ts", &wire_types::text());
+    check_page("web/dashboard/messages.d.ts", &wire_types::dashboard_text());
+}
 
 #[test]
 fn the_command_line_page_is_current() {
@@ -29,13 +40,13 @@ fn the_actions_page_is_current() {
 
 #[test]
 fn the_actions_schemas_are_current() {
-    check_page(ACTIONS_SCHEMA, &one_line_per_action(&tabwire_engine::catalogue()));
+    check_page(ACTIONS_SCHEMA, &one_line_each(&tabwire_engine::catalogue()));
 }
 
-/// The catalogue as JSON with one action per line: a change of one action is one line of a diff.
-fn one_line_per_action(catalogue: &serde_json::Value) -> String {
-    let actions = catalogue.as_array().expect("an array").iter().map(ToString::to_string);
-    format!("[\n{}\n]\n", actions.collect::<Vec<_>>().join(",\n"))
+/// A list as JSON with one entry per line: a change of one action or tool is one line of a diff.
+fn one_line_each(list: &serde_json::Value) -> String {
+    let entries = list.as_array().expect("an array").iter().map(ToString::to_string);
+    format!("[\n{}\n]\n", entries.collect::<Vec<_>>().join(",\n"))
 }
 
 /// Every client receives the whole tool list, so changes of it should be visible in a diff.
@@ -45,7 +56,17 @@ fn the_list_of_mcp_tools_is_current() {
     let tools: Vec<_> = all.iter().map(|tool| tool.json()).collect();
     let usual = all.iter().filter(|tool| tool.group == tabwire_engine::ToolGroup::Default);
     let usual: Vec<&str> = usual.map(|tool| tool.name).collect();
-    check_page(TOOLS, &format!("{:#}\n", serde_json::json!({"usual": usual, "tools": tools})));
+    let usual = serde_json::json!(usual);
+    let tools = one_line_each(&serde_json::Value::Array(tools));
+    check_page(TOOLS, &format!("{{\"usual\":{usual},\"tools\":{}}}\n", tools.trim_end()));
+}
+
+/// The types of scripts: written by hand up to the marker, generated from the registry below.
+#[test]
+fn the_types_of_actions_in_scripts_are_current() {
+    const MARKER: &str = "// Actions. The rest of this file is written by `cargo xtask gen`.\n";
+    let (by_hand, _) = tabwire_script::declarations::TYPES.split_once(MARKER).expect("the marker");
+    check_page(TYPES, &format!("{by_hand}{MARKER}{}", tabwire_engine::typescript_actions()));
 }
 
 #[test]
@@ -66,6 +87,7 @@ fn the_settings_schema_is_current() {
 #[test]
 fn the_skill_text_is_current() {
     check_page(SKILL_PAGE, &tabwire::skill_text());
+    check_page(PLUGIN_SKILL, &tabwire::skill_text());
 }
 
 /// `cargo xtask man --out DIR` sets `TABWIRE_MAN_DIR`; without it, the pages go to a temporary directory.
@@ -123,6 +145,15 @@ fn hidden_commands_and_options_are_on_no_page() {
     let page = cli_page();
     assert!(!page.contains("tabwire keep") && !page.contains("--announce"), "{page}");
     assert!(page.contains("## `tabwire daemon logs`"), "{page}");
+}
+
+/// Options that a command shares with its subcommands are global in clap, as those of every command are.
+#[test]
+fn options_shared_with_subcommands_are_on_the_page() {
+    let page = cli_page();
+    let log =
+        page.split("## `tabwire log`").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("a section");
+    assert!(log.contains("`--since <TIME>`") && !log.contains("`--json`"), "{log}");
 }
 
 /// Whether pages are written instead of compared.
@@ -193,36 +224,37 @@ fn cli_page() -> String {
     root.build();
     let mut page = String::from(
         "# Command line\n\n\
-         <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/cli.rs or the actions instead. -->\n\n\
+         <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/cli/ or the actions instead. -->\n\n\
          Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused,\n\
          4 timed out, 130 interrupted; the [error reference](errors.md) has them by code.\n\n",
     );
     page.push_str("Options of every command:\n\n");
-    page.push_str(&table("Option", root.get_arguments().filter(|option| option.is_global_set())));
-    describe_all(&root, "tabwire", &mut page);
+    let everywhere: Vec<&Arg> = root.get_arguments().filter(|option| option.is_global_set()).collect();
+    page.push_str(&table("Option", everywhere.iter().copied()));
+    let everywhere: Vec<&str> = everywhere.iter().map(|option| option.get_id().as_str()).collect();
+    describe_all(&root, "tabwire", &everywhere, &mut page);
     page.truncate(page.trim_end().len());
     page.push('\n');
     page
 }
 
-/// Describes the visible subcommands, depth first.
-fn describe_all(command: &Command, path: &str, page: &mut String) {
+/// Describes the visible subcommands, depth first. Options of every command are left out; those that a command shares
+/// with its subcommands are at that command alone.
+fn describe_all(command: &Command, path: &str, known: &[&str], page: &mut String) {
     for inner in command.get_subcommands() {
         if inner.is_hide_set() || inner.get_name() == "help" {
             continue;
         }
         let path = format!("{path} {}", inner.get_name());
-        if inner.has_subcommands() {
-            let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
-            page.push_str(&format!("## `{path}`\n\n{about}.\n\n"));
-            describe_all(inner, &path, page);
-        } else {
-            describe(inner, &path, page);
-        }
+        describe(inner, &path, known, page);
+        let shared = inner.get_arguments().filter(|option| option.is_global_set());
+        let known: Vec<&str> =
+            known.iter().copied().chain(shared.map(|option| option.get_id().as_str())).collect();
+        describe_all(inner, &path, &known, page);
     }
 }
 
-fn describe(command: &Command, path: &str, page: &mut String) {
+fn describe(command: &Command, path: &str, known: &[&str], page: &mut String) {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
     let about = about.trim_end().trim_end_matches('.');
     page.push_str(&format!("## `{path}`\n\n{about}.\n\n"));
@@ -233,7 +265,7 @@ fn describe(command: &Command, path: &str, page: &mut String) {
         page.push_str(&format!("```text\n{}\n```\n\n", after.to_string().trim_end()));
     }
     page.push_str(&table("Argument", command.get_positionals()));
-    let own = |option: &&Arg| !option.is_positional() && !option.is_global_set();
+    let own = |option: &&Arg| !option.is_positional() && !known.contains(&option.get_id().as_str());
     let mut headings: Vec<Option<&str>> = Vec::new();
     for option in command.get_arguments().filter(own).filter(|option| is_shown(option)) {
         if !headings.contains(&option.get_help_heading()) {

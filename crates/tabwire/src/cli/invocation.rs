@@ -6,7 +6,6 @@ use std::ffi::{OsStr, OsString};
 use clap::error::ErrorKind;
 use clap::{Args, FromArgMatches, Subcommand};
 use serde_json::Value;
-use tabwire_api::TabId;
 use tabwire_engine::{ACTIONS, Definition, Effect, find_page_action};
 
 use crate::cli::argument_order::{options_first, with_plain_values};
@@ -32,11 +31,11 @@ enum Topic {
 }
 
 /// Options of every action.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ActionFlags {
-    /// The tab (default: the current one).
+    /// The tab: its id, its number, or a part of its title or URL (default: the current one).
     #[arg(long, value_name = "TAB")]
-    pub(crate) tab: Option<TabId>,
+    pub(crate) tab: Option<String>,
     /// Save a capture: screenshot, Markdown, HTML, console messages and changes, as files.
     #[arg(long)]
     pub(crate) capture: bool,
@@ -57,11 +56,11 @@ pub(crate) struct ChangeFlags {
 #[derive(Debug)]
 pub(crate) struct Invocation {
     pub(crate) globals: GlobalFlags,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: Operation,
 }
 
 #[derive(Debug)]
-pub(crate) enum Wanted {
+pub(crate) enum Operation {
     Command(Command),
     Action {
         definition: &'static Definition,
@@ -187,7 +186,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Vec<Invocation>, clap::Err
         let other = invocations.iter().any(|one| {
             !matches!(
                 one.wanted,
-                Wanted::Action { .. } | Wanted::Command(Command::Open { .. } | Command::Close { .. })
+                Operation::Action { .. } | Operation::Command(Command::Open { .. } | Command::Close { .. })
             )
         });
         if other {
@@ -292,8 +291,8 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
     let globals = GlobalFlags::from_arg_matches(&matches)?;
     let action = matches.subcommand().and_then(|(name, matched)| Some((find_page_action(name)?, matched)));
     let wanted = match action {
-        None => Wanted::Command(Command::from_arg_matches(&matches)?),
-        Some((definition, matched)) => Wanted::Action {
+        None => Operation::Command(Command::from_arg_matches(&matches)?),
+        Some((definition, matched)) => Operation::Action {
             definition,
             params: with_image_file(definition, (definition.read_arguments)(matched)?),
             flags: ActionFlags::from_arg_matches(matched)?,
@@ -347,7 +346,7 @@ mod tests {
     #[test]
     fn actions_are_read_from_the_registry() {
         let read = read("tabwire --session a click e3 --nth 2 --json").expect("valid");
-        let [Invocation { globals, wanted: Wanted::Action { definition, params, .. } }] = &read[..] else {
+        let [Invocation { globals, wanted: Operation::Action { definition, params, .. } }] = &read[..] else {
             panic!("one action: {read:?}");
         };
         assert_eq!((definition.name, globals.json), ("click", true));
@@ -359,7 +358,7 @@ mod tests {
             std::iter::once("tabwire").chain(line.iter().copied()).map(OsString::from).collect();
         let mut read = parse(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
         match read.remove(0) {
-            Invocation { globals, wanted: Wanted::Action { params, snapshot, .. } } => {
+            Invocation { globals, wanted: Operation::Action { params, snapshot, .. } } => {
                 (params, snapshot, globals)
             }
             other => panic!("{other:?} is no action"),
@@ -388,7 +387,7 @@ mod tests {
         let connect = read("tabwire connect 9222 --restart").expect("an option");
         let is_restart = matches!(
             &connect[..],
-            [Invocation { wanted: Wanted::Command(Command::Connect { restart: true, .. }), .. }]
+            [Invocation { wanted: Operation::Command(Command::Connect { restart: true, .. }), .. }]
         );
         assert!(is_restart, "{connect:?}");
     }
@@ -455,7 +454,7 @@ mod tests {
                     .unwrap_or_else(|error| panic!("{}: {error}", example.line));
                 assert!(example.line.starts_with("tabwire "), "{}", example.line);
                 assert!(example.does.ends_with('.'), "{}: {}", example.line, example.does);
-                let [Invocation { wanted: Wanted::Action { definition, .. }, .. }] = &read[..] else {
+                let [Invocation { wanted: Operation::Action { definition, .. }, .. }] = &read[..] else {
                     panic!("{} is no action", example.line);
                 };
                 assert_eq!(definition.name, action.name, "{}", example.line);
@@ -467,7 +466,7 @@ mod tests {
     fn aliases_are_parsed() {
         for line in ["tabwire tabs", "tabwire tabs-list", "tabwire tabs_list", "tabwire goto x.org"] {
             assert!(
-                matches!(read(line).as_deref(), Ok([Invocation { wanted: Wanted::Action { .. }, .. }])),
+                matches!(read(line).as_deref(), Ok([Invocation { wanted: Operation::Action { .. }, .. }])),
                 "{line}"
             );
         }
@@ -476,13 +475,16 @@ mod tests {
     #[test]
     fn commands_that_were_not_built_are_still_parsed() {
         let opened = read("tabwire open click").expect("an address may be any word");
-        assert!(matches!(&opened[..], [Invocation { wanted: Wanted::Command(Command::Open { .. }), .. }]));
+        assert!(matches!(&opened[..], [Invocation { wanted: Operation::Command(Command::Open { .. }), .. }]));
         let listed = read("tabwire session list --all").expect("a command about sessions");
-        assert!(matches!(&listed[..], [Invocation { wanted: Wanted::Command(Command::Session { .. }), .. }]));
+        assert!(matches!(
+            &listed[..],
+            [Invocation { wanted: Operation::Command(Command::Session { .. }), .. }]
+        ));
         let clicked = read("tabwire --session session click e3").expect("a session may be called so");
-        assert!(matches!(&clicked[..], [Invocation { wanted: Wanted::Action { .. }, .. }]));
+        assert!(matches!(&clicked[..], [Invocation { wanted: Operation::Action { .. }, .. }]));
         let status = read("tabwire --session click status").expect("a session may have any name");
-        assert!(matches!(&status[..], [Invocation { wanted: Wanted::Command(Command::Status), .. }]));
+        assert!(matches!(&status[..], [Invocation { wanted: Operation::Command(Command::Status), .. }]));
         for (line, expected) in [
             ("tabwire --help", ["snapshot", "status"]),
             ("tabwire --help click", ["snapshot", "status"]),

@@ -7,17 +7,23 @@ use clap::{Args, Subcommand};
 use tabwire_api::{ClientName, SessionName, TabId};
 
 mod argument_order;
+pub(crate) mod cdp_url_flags;
+pub(crate) mod chat_command;
 pub(crate) mod extension_command;
 pub(crate) mod help;
 pub(crate) mod invocation;
 pub(crate) mod policy_command;
+pub(crate) mod provider_command;
 pub(crate) mod script_command;
 pub(crate) mod session_command;
 pub(crate) mod session_flags;
 
+use crate::cli::cdp_url_flags::CdpUrlFlags;
+use crate::cli::chat_command::{CHAT_HELP, ChatCommand};
 use crate::cli::extension_command::ExtensionCommand;
 use crate::cli::policy_command::{AllowOptions, ApprovalsCommand, GrantsCommand, PolicyCommand};
-use crate::cli::script_command::{EXECUTE_HELP, ExecuteFlags, RunFlags};
+use crate::cli::provider_command::ProviderCommand;
+use crate::cli::script_command::{EXECUTE_HELP, ExecuteFlags, REPL_HELP, RUN_HELP, ReplFlags, RunFlags};
 use crate::cli::session_command::{ContextCommand, SessionCommand, TabCommand};
 use crate::cli::session_flags::{SessionFlags, ViewFlags};
 
@@ -52,6 +58,7 @@ Variables:
   TABWIRE_CHROME_PROFILE      Profile directory; overrides the launcher's
   TABWIRE_CHROME_PORT         Debugging port; overrides the launcher's
   TABWIRE_CHROME_DANGEROUS    1: forward flags that weaken the browser
+  TABWIRE_CHROME_KEEP         1: keep a headless browser after its last client
   TABWIRE_CHROME_LOG          Log file
   TABWIRE_CHROME_LOG_LEVEL    important (default) or all
   TABWIRE_CHROME_FRAMES       Directory for logs of every CDP frame, secrets included
@@ -161,7 +168,16 @@ pub(crate) enum Command {
     /// Run a script from a file, with the files that it imports.
     ///
     /// The file is JavaScript or TypeScript and can import `playwright` and `@playwright/test`, which are built in.
+    #[command(after_help = RUN_HELP)]
     Run(Box<RunFlags>),
+    /// Run lines of code as they are typed, with the API of `execute`.
+    ///
+    /// Shares variables and `state` with `execute`. Input that is not complete continues on the next line. The history is in
+    /// the state directory; a line that begins with a space is not kept.
+    #[command(after_help = REPL_HELP)]
+    Repl(Box<ReplFlags>),
+    /// Print the types of the API of scripts, for editors: `tabwire types > tabwire.d.ts`.
+    Types,
     /// Forget variables and `state` of `execute`; tabs stay.
     Reset,
     /// Start, stop, list and rename sessions.
@@ -202,18 +218,10 @@ pub(crate) enum Command {
     ///
     /// The URL contains a secret that gives control of the session's browser. It is valid as long as the session exists.
     #[command(
-        after_help = "Playwright:  chromium.connectOverCDP(url)\nPuppeteer:   puppeteer.connect({browserWSEndpoint: url})"
+        after_help = "Playwright:  chromium.connectOverCDP(url)\nPuppeteer:   puppeteer.connect({browserWSEndpoint: url})\n\n\
+        A client finds a first page of its own. To go on with the session's tabs: tabwire cdp-url --join"
     )]
-    CdpUrl {
-        /// Print the http:// URL, for clients that use `/json/version`.
-        #[arg(long)]
-        http: bool,
-        /// Include the targets of other clients.
-        #[arg(long, conflicts_with = "http")]
-        share_all: bool,
-        #[command(flatten)]
-        options: SessionFlags,
-    },
+    CdpUrl(Box<CdpUrlFlags>),
     /// Run an MCP server on stdin and stdout.
     ///
     /// Each client gets its own session, which ends with the client, unless `--session` names one. The options apply to
@@ -222,6 +230,15 @@ pub(crate) enum Command {
         after_help = "Client configuration:\n  {\"mcpServers\": {\"tabwire\": {\"command\": \"tabwire\", \"args\": [\"mcp\"]}}}"
     )]
     Mcp(Box<McpFlags>),
+    /// Chat with an agent that uses the browser.
+    ///
+    /// Runs agents that speak the Agent Client Protocol, such as Codex and Claude Code, with Tabwire's tools. The policy
+    /// asks you in the chat. Whatever else an agent wants to use, it asks for, too.
+    #[command(after_help = CHAT_HELP)]
+    Chat {
+        #[command(subcommand)]
+        command: ChatCommand,
+    },
     /// Run in place of the Chrome executable.
     ///
     /// For Playwright, Puppeteer, MCP servers and other launchers. Accepts Chrome's arguments. Uses the browser that runs on the profile directory, or starts one. A link to this
@@ -244,11 +261,23 @@ pub(crate) enum Command {
         #[arg(long)]
         launch: bool,
     },
-    /// Find or install a browser, and open the demo page.
+    /// Find or install a browser, open the demo page, and record a script that uses it.
+    ///
+    /// On a terminal it prints a link to the live view, and the script types as slowly as a person.
     Demo {
         /// Install without asking.
         #[arg(long, short)]
         yes: bool,
+    },
+    /// Print the documentation, which is inside this program: a page, or what an error code means.
+    ///
+    /// Without a page it lists the pages.
+    Docs {
+        /// A page such as `policy`, or an error code such as REF_EXPIRED.
+        page: Option<String>,
+        /// Open it in the browser instead, from the installed files; the Debian package and the tarball have them.
+        #[arg(long)]
+        open: bool,
     },
     /// Control the daemon, which keeps sessions alive between commands.
     Daemon {
@@ -264,6 +293,14 @@ pub(crate) enum Command {
     Profile {
         #[command(subcommand)]
         command: ProfileCommand,
+    },
+    /// Manage providers of rented browsers.
+    ///
+    /// A provider is a recipe: how its browsers are created, reached, kept and released. `tabwire open --provider NAME` then
+    /// rents one. docs/fleets.md describes recipes.
+    Provider {
+        #[command(subcommand)]
+        command: ProviderCommand,
     },
     /// Allow guarded sessions to read a site, and more with options.
     ///
@@ -285,6 +322,18 @@ pub(crate) enum Command {
     Policy {
         #[command(subcommand)]
         command: PolicyCommand,
+    },
+    /// Open the dashboard: questions, sessions, grants and what happens, in your browser.
+    ///
+    /// The URL works once, within 30 s. Needs a terminal, because the dashboard can grant access. With `--session`, the live
+    /// view of that session is opened.
+    Dashboard {
+        /// Print the URL instead of opening it.
+        #[arg(long)]
+        print: bool,
+        /// Open it without a terminal, for scripts written by a person.
+        #[arg(long)]
+        without_terminal: bool,
     },
     /// Show and answer the approval requests of agents.
     ///

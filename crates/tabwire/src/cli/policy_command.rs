@@ -26,7 +26,7 @@ pub(crate) struct AllowOptions {
     /// Also allow uploads of files of this machine.
     #[arg(long)]
     pub(crate) upload: bool,
-    /// Also allow raw CDP, which includes everything else.
+    /// Also allow raw CDP commands on pages of the site. They can do all that the actions can.
     #[arg(long)]
     pub(crate) cdp: bool,
     /// Also allow sending long texts there after another site was read.
@@ -35,6 +35,9 @@ pub(crate) struct AllowOptions {
     /// Duration: a time such as 1h, `session` (until the session stops), or `always`.
     #[arg(long = "for", value_name = "TERM", default_value = "always", value_parser = parse_term)]
     pub(crate) term: Term,
+    /// Only for the agent of this name, such as "Claude Code" (default: every agent). Agents choose their own names.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
     /// Grant without a terminal, for scripts written by a person.
     #[arg(long)]
     pub(crate) without_terminal: bool,
@@ -86,6 +89,9 @@ pub(crate) enum PolicyCommand {
         /// The policy (default: that of the session).
         #[arg(long, value_name = "POLICY", value_parser = parse_policy)]
         policy: Option<PolicyProfile>,
+        /// The agent that would do it; grants for other agents do not hold for it.
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
     },
     /// Print the rules of policy.toml, the grants and the denials.
     Show,
@@ -112,7 +118,9 @@ pub(crate) enum ApprovalAnswer {
     Once,
     /// Allow until the session stops.
     Session,
-    /// Allow from now on.
+    /// Allow this agent from now on.
+    Agent,
+    /// Allow every agent from now on.
     Always,
     /// Deny.
     No,
@@ -123,6 +131,7 @@ impl ApprovalAnswer {
         match self {
             Self::Once => "once",
             Self::Session => "session",
+            Self::Agent => "agent",
             Self::Always => "always",
             Self::No => "no",
         }

@@ -23,9 +23,35 @@ pub(crate) struct ExecuteFlags {
     pub(crate) options: SessionFlags,
 }
 
+/// Below the help of `run`.
+pub(crate) const RUN_HELP: &str = "\
+Examples:
+  tabwire run script.ts
+  tabwire run script.ts --user anna       arguments are in `args`
+  tabwire run --watch login.spec.ts       run it again whenever it changes";
+
+/// Below the help of `repl`.
+pub(crate) const REPL_HELP: &str = "\
+At the prompt:
+  .help     show the commands and topics of help()
+  .reset    forget variables and `state`
+  .exit     leave, as Ctrl-D does
+  Tab       complete names of the API
+  Ctrl-C    end what runs, or clear the line";
+
+/// Options of `repl`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplFlags {
+    #[command(flatten)]
+    pub(crate) options: SessionFlags,
+}
+
 /// Options of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunFlags {
+    /// Run it again whenever the file or one that it imports changes, until Ctrl-C. Before the file's name.
+    #[arg(long)]
+    pub(crate) watch: bool,
     /// The file: JavaScript or TypeScript.
     pub(crate) file: PathBuf,
     /// Arguments of the script, in `args`.

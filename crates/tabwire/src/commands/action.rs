@@ -5,20 +5,24 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_api::api::{ActionRequest, ActionResponse, PolicyProfile, Recovery, SessionOptions};
-use tabwire_api::{Failure, Remedy, Step};
+use tabwire_api::{Failure, Remedy, Step, TabId};
 use tabwire_engine::{Definition, line_address, page_outline};
 
 use super::{Context, passphrase};
 use crate::cli::invocation::ActionFlags;
 use crate::cli::session_flags::SessionFlags;
 use crate::config::Key;
-use crate::output::progress::progress_line;
+use crate::output::progress::{find_approval, progress_line};
 use crate::output::result_table::{find_table, print_table};
-use crate::output::spinner::spin_with;
+use crate::output::spinner::{alert_once, spin_with};
 use tabwire_client::request_daemon_text;
+use tabwire_daemon::limits::RENT_WAIT;
 
 /// The daemon's default timeout of an action.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the release of the session's earlier browser and the connection to a new one may take.
+const RELEASE_TIME: Duration = Duration::from_secs(40);
 
 /// How long an approval request waits for a response.
 const APPROVAL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -55,26 +59,44 @@ pub(super) fn request_action(
     let request = ActionRequest {
         session: context.session.clone(),
         project: context.project_key(),
-        defaults: context.configuration.session_defaults()?,
+        defaults: context.session_defaults()?,
         base_url: context.base_url.clone(),
         default_base_url: context.configuration.text(Key::BaseUrl).map(|set| set.value.to_owned()),
         client: context.client.clone(),
         timeout_ms,
-        roots: absolute_roots(&context.roots)?,
+        roots: if request.roots.is_empty() { absolute_roots(&context.roots)? } else { request.roots.clone() },
         // Without it, the daemon refuses relative paths with a remedy.
         working_directory: std::env::current_dir().ok(),
         ..request
     };
     warn_of_open(context, &request.options, &request.defaults);
-    let is_guarded = request.options.policy.or(request.defaults.policy) == Some(PolicyProfile::Guarded);
+    let uses_extension = request.options.extension().or(request.defaults.extension()).is_some();
+    let policy = request.options.policy.or(request.defaults.policy);
+    let is_guarded = policy == Some(PolicyProfile::Guarded) || (uses_extension && policy.is_none());
     // The user may have to approve the action first.
     let approval = if is_guarded { APPROVAL_TIMEOUT } else { Duration::ZERO };
     let timeout = context.timeout.unwrap_or(DEFAULT_TIMEOUT).saturating_add(approval);
+    let timeout = timeout.saturating_add(rent_time(&request));
     let path = format!("/v1/actions/{name}");
-    let poll = || progress_line(context.environment, &context.key());
-    spin_with(label, context.printer.shows_progress(), poll, || {
-        request_daemon_text(&context.socket(), "POST", &path, Some(&json!(request)), timeout)
-    })
+    let key = context.key();
+    let poll = || progress_line(context.environment, &key);
+    let send = || {
+        spin_with(label, context.printer.shows_progress(), poll, || {
+            request_daemon_text(&context.socket(), "POST", &path, Some(&json!(request)), timeout)
+        })
+    };
+    if !is_guarded {
+        return send();
+    }
+    let printer = context.printer;
+    alert_once(|| find_approval(context.environment, &key), move |text| printer.notice(text), send)
+}
+
+/// How long a session may wait for a rented browser, and how long its release may take.
+fn rent_time(request: &ActionRequest) -> Duration {
+    let wait = request.options.rent_wait_seconds.or(request.defaults.rent_wait_seconds);
+    let is_rented = request.options.is_rented() || request.defaults.is_rented();
+    if is_rented { wait.map_or(RENT_WAIT, Duration::from_secs) + RELEASE_TIME } else { Duration::ZERO }
 }
 
 pub(super) fn print_notices(context: &Context<'_>, notices: &[String]) {
@@ -145,11 +167,14 @@ pub(super) fn run(
     let raw = context.printer.is_raw();
     let (restart, options) = (options.restart, options.into_options()?);
     let is_captured = context.configuration.switch(Key::Capture).is_some_and(|set| set.value);
-    let ActionFlags { tab, pin_tab, .. } = *flags;
+    let tab: Option<TabId> = flags.tab.as_deref().and_then(|tab| tab.parse().ok());
+    let tab_name = flags.tab.clone().filter(|_| tab.is_none());
+    let pin_tab = flags.pin_tab;
     let capture = flags.capture || is_captured;
     let request = ActionRequest {
         params,
         tab,
+        tab_name,
         snapshot,
         capture,
         text,

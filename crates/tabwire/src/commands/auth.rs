@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tabwire_api::{ErrorCode, Failure, SessionName};
-use tabwire_daemon::{KeyPlace, Saved};
+use tabwire_daemon::{KeyPlace, SaveResult};
 use tabwire_engine::{LoginSelectors, SavedLogin, SecretText, find_action, origin_of, totp_code};
 use url::Url;
 
@@ -25,7 +25,7 @@ pub(super) fn run(context: &Context<'_>, command: AuthCommand) -> Result<(), Fai
             let definition = find_action("login").ok_or_else(missing)?;
             let passphrase_file = passphrase_file.map(absolute);
             let params = json!({"name": name, "passphrase_file": passphrase_file});
-            let flags = ActionFlags { tab, ..ActionFlags::default() };
+            let flags = ActionFlags { tab: tab.map(|tab| tab.to_string()), ..ActionFlags::default() };
             action::run(context, definition, params, &flags, false, options)
         }
         AuthCommand::List { passphrase_file } => list(context, passphrase_file.as_deref()),
@@ -132,7 +132,7 @@ fn save(context: &Context<'_>, options: SaveOptions) -> Result<(), Failure> {
     let passphrase_file = options.passphrase_file.clone();
     let login = options.into_login()?;
     let passphrase = vault_passphrase(context, passphrase_file.as_deref())?;
-    let Saved { replaced, key } = vault(context).save(&login, passphrase.as_ref())?;
+    let SaveResult { replaced, key } = vault(context).save(&login, passphrase.as_ref())?;
     let response = json!({
         "name": login.name, "origin": login.origin, "username": login.username, "replaced": replaced, "key": key,
     });

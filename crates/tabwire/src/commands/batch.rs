@@ -77,6 +77,7 @@ fn run_line(context: &Context<'_>, line: &str, options: &SessionOptions) -> Resu
         environment: context.environment,
         printer: context.printer,
         session: line.session.unwrap_or_else(|| context.session.clone()),
+        named_session: context.named_session.clone(),
         timeout: line.timeout_ms.map(std::time::Duration::from_millis).or(context.timeout),
         roots: context.roots.clone(),
         configuration: context.configuration.clone(),

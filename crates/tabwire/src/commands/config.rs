@@ -9,11 +9,11 @@ use tabwire_api::{ErrorCode, Failure};
 use super::Context;
 use crate::cli::ConfigCommand;
 use crate::config::{
-    Configuration, FileRole, SETTINGS, Setting, Sourced, Value, configuration_schema, find_setting,
+    Configuration, FileRole, SETTINGS, Setting, Value, ValueWithOrigin, configuration_schema, find_setting,
     read_text, set_in_file, unknown_hint, unset_in_file, user_file,
 };
 use crate::contained_file::{ContainedFile, Links};
-use crate::output::printer::{self, table};
+use crate::output::printer::table;
 use crate::project::{PROJECT_FILE, Project};
 
 pub(super) fn run(context: &Context<'_>, command: ConfigCommand) -> Result<(), Failure> {
@@ -30,7 +30,7 @@ pub(super) fn run(context: &Context<'_>, command: ConfigCommand) -> Result<(), F
 }
 
 /// One setting as JSON; secrets are masked.
-fn setting_json(setting: &Setting, effective: Option<&Sourced<Value>>) -> Json {
+fn setting_json(setting: &Setting, effective: Option<&ValueWithOrigin<Value>>) -> Json {
     json!({
         "name": setting.name,
         "value": effective.map(|set| set.value.masked(setting.kind).to_json()),
@@ -218,7 +218,7 @@ fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<(), Failure> {
         }
         let line = |(path, role, count): &(PathBuf, FileRole, usize)| {
             let role = if *role == FileRole::Project { "project" } else { "user" };
-            let settings = printer::count(u64::try_from(*count).unwrap_or(u64::MAX), "setting");
+            let settings = tabwire_api::count(*count, "setting");
             format!("{}: valid {role} file with {settings}", path.display())
         };
         checked.iter().map(line).collect::<Vec<_>>().join("\n")

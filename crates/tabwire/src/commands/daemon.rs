@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_api::api::StatusResponse;
-use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, count};
 use tabwire_daemon::limits::{DEFAULT_PORT, IDLE_EXIT};
 use tabwire_daemon::{Daemon, DaemonConfig, LogFile, LogSink, Paths, StartOutcome};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -20,7 +20,7 @@ use super::{Context, status};
 use crate::cli::DaemonCommand;
 use crate::config::Key;
 use crate::environment::Environment;
-use crate::output::printer::{Reader, count};
+use crate::output::printer::Reader;
 use crate::output::spinner::spin;
 use tabwire_client::{RequestError, request};
 
@@ -99,7 +99,13 @@ pub(super) fn daemon_config(
         home: environment.home.clone(),
         config_home: environment.config_home.clone(),
         linger: configuration.time(Key::Linger).map(|set| set.value),
+        skills: configuration
+            .list(Key::Skills)
+            .map(|set| set.value.iter().map(PathBuf::from).collect())
+            .unwrap_or_default(),
         audit_log: environment.audit_log,
+        chat_history: configuration.switch(Key::ChatHistory).is_none_or(|set| set.value),
+        agent_programs: environment.agent_programs.clone(),
         lock_timeout,
         idle_exit: configuration.time(Key::IdleExit).map_or(IDLE_EXIT, |set| set.value),
         mcp_extras: None,

@@ -4,27 +4,35 @@ mod action;
 mod auth;
 mod batch;
 mod cdp_url;
+mod chat;
 mod chrome;
 mod completions;
 mod config;
 mod daemon;
+mod dashboard;
 mod demo;
+mod docs;
 mod doctor;
 mod extension;
 pub(crate) mod log;
 pub(crate) mod mcp;
+mod opener;
 mod passphrase;
 mod policy;
 mod profile;
+mod provider;
 mod script;
 mod session;
 pub(crate) mod skill;
 mod status;
 mod upgrade_check;
+mod welcome;
 
 pub(crate) use chrome::chrome;
 pub(crate) use completions::complete;
+pub(crate) use provider::provider_names;
 pub use skill::skill_text;
+pub(crate) use welcome::welcome;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,7 +46,8 @@ use self::doctor::DoctorOptions;
 use self::policy::approvals;
 use self::session::{connect, tab};
 use self::skill::install::{InstallOptions, SkillOperation};
-use crate::cli::invocation::{Invocation, Wanted};
+use crate::cli::invocation::{Invocation, Operation};
+use crate::cli::session_flags::{SessionFlags, ViewFlags};
 use crate::cli::{Command, ConfigCommand, DaemonCommand, GlobalFlags};
 use crate::commands::skill::dirs::{SkillScope, SkillTool};
 use crate::config::{Configuration, Key};
@@ -51,6 +60,8 @@ pub(crate) struct Context<'a> {
     pub(crate) printer: &'a Printer,
     pub(crate) session: SessionName,
     pub(crate) timeout: Option<Duration>,
+    /// The session of `--session`, if it is given.
+    pub(crate) named_session: Option<SessionName>,
     /// Directories that files may be read from and written to.
     pub(crate) roots: Vec<PathBuf>,
     /// The settings, with the source of each.
@@ -64,10 +75,18 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// The session options of the configuration, with the display of this process: the daemon may have been started from
+    /// another one.
+    pub(crate) fn session_defaults(&self) -> Result<tabwire_api::api::SessionOptions, Failure> {
+        let display = self.environment.display.clone();
+        Ok(tabwire_api::api::SessionOptions { display, ..self.configuration.session_defaults()? })
+    }
+
     /// The same context for another session, if one is named.
     pub(crate) fn in_session(&self, name: Option<SessionName>) -> Self {
         Self {
             session: name.unwrap_or_else(|| self.session.clone()),
+            named_session: self.named_session.clone(),
             roots: self.roots.clone(),
             configuration: self.configuration.clone(),
             base_url: self.base_url.clone(),
@@ -112,12 +131,13 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let mut code = ExitCode::SUCCESS;
     for Invocation { globals, wanted } in invocations {
-        let named = globals.session.clone();
+        let named_session = globals.session.clone();
         let configuration = load(&wanted, &globals, environment)?;
         let context = Context {
             environment,
             printer,
             session: configuration.session().value,
+            named_session,
             timeout: configuration.time(Key::Timeout).map(|set| set.value),
             roots: configuration
                 .list(Key::Roots)
@@ -129,12 +149,8 @@ pub(crate) fn run(
             client: globals.acting_as,
         };
         code = match wanted {
-            Wanted::Command(Command::Log(flags)) => {
-                log::run(&context, named, flags)?;
-                ExitCode::SUCCESS
-            }
-            Wanted::Command(command) => run_command(&context, command)?,
-            Wanted::Action { definition, params, flags, snapshot, options } => {
+            Operation::Command(command) => run_command(&context, command)?,
+            Operation::Action { definition, params, flags, snapshot, options } => {
                 action::run(&context, definition, params, &flags, snapshot, options)?;
                 ExitCode::SUCCESS
             }
@@ -144,13 +160,19 @@ pub(crate) fn run(
 }
 
 /// Loads the settings of a command. Commands that repair files or stop processes work without readable files.
-fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Result<Configuration, Failure> {
+fn load(
+    wanted: &Operation,
+    flags: &GlobalFlags,
+    environment: &Environment,
+) -> Result<Configuration, Failure> {
     use ConfigCommand::{Check, Path, Schema, Set, Unset};
     use DaemonCommand::{Logs, Run, Start, Status, Stop};
     match wanted {
-        Wanted::Command(
+        Operation::Command(
             Command::Completions { .. }
+            | Command::Docs { .. }
             | Command::Skill
+            | Command::Types
             | Command::InstallSkill { .. }
             | Command::UpgradeCheck { .. }
             | Command::Keep
@@ -161,10 +183,10 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
             | Command::Daemon { command: Stop | Status | Logs { .. } },
         ) => Ok(Configuration::without_files()),
         // An unreadable file is one of the findings.
-        Wanted::Command(Command::Doctor { .. }) => Ok(Configuration::load(environment, flags)
+        Operation::Command(Command::Doctor { .. }) => Ok(Configuration::load(environment, flags)
             .unwrap_or_else(|_| Configuration::of_environment(environment, flags))),
         // One daemon serves all projects.
-        Wanted::Command(Command::Daemon { command: Run { .. } | Start }) => {
+        Operation::Command(Command::Daemon { command: Run { .. } | Start }) => {
             Configuration::load(environment, &GlobalFlags { global: true, ..flags.clone() })
         }
         _ => Configuration::load(environment, flags),
@@ -174,9 +196,7 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
 fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Failure> {
     let done = match command {
         Command::Open { url, new_tab, capture, snapshot, options, view } => {
-            let (params, restart) = (json!({"url": url, "new_tab": new_tab}), options.restart);
-            let options = view.add_to(options.into_options()?);
-            action::open(context, params, (capture, snapshot), options, restart)
+            open(context, json!({"url": url, "new_tab": new_tab}), (capture, snapshot), options, view)
         }
         Command::Close { tab } => action::close(context, json!({"tab": tab})),
         Command::Batch { file, bail, options } => {
@@ -185,6 +205,8 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Execute(flags) => return script::execute(context, *flags),
         Command::Run(flags) => return script::run(context, *flags),
         Command::Reset => script::reset(context),
+        Command::Repl(flags) => return script::repl(context, *flags),
+        Command::Types => script::types(context),
         Command::Session { command } => session::run(context, command),
         Command::Context { command } => session::context::run(context, command),
         Command::Tab { command } => tab::run(context, &command),
@@ -193,17 +215,18 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         }
         Command::Disconnect => connect::disconnect(context),
         Command::Status => status::run(context),
-        Command::CdpUrl { http, share_all, options } => {
-            let restart = options.restart;
-            cdp_url::run(context, http, share_all, options.into_options()?, restart)
-        }
+        Command::CdpUrl(flags) => cdp_url::run(context, *flags),
         Command::Mcp(flags) => return mcp::run(context, *flags),
+        Command::Chat { command } => return chat::run(context, command),
         Command::Chrome { arguments } => return Ok(run_shim(arguments)),
         Command::Doctor { fix, launch } => return doctor::run(context, DoctorOptions { fix, launch }),
+        Command::Dashboard { print, without_terminal } => dashboard::run(context, print, without_terminal),
         Command::Demo { yes } => demo::run(context, yes),
+        Command::Docs { page, open } => docs::run(context, page.as_deref(), open),
         Command::Daemon { command } => daemon::run(context, &command),
         Command::Auth { command } => auth::run(context, command),
         Command::Profile { command } => profile::run(context, &command),
+        Command::Provider { command } => provider::run(context, &command),
         Command::Allow(options) => policy::allow(context, &options),
         Command::Deny { site } => policy::deny(context, &site),
         Command::Grants { command } => policy::grants(context, command.as_ref()),
@@ -214,7 +237,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             completions::run(*context.printer, shell);
             Ok(())
         }
-        Command::Log(flags) => log::run(context, None, flags),
+        Command::Log(flags) => log::run(context, flags),
         Command::UpgradeCheck { online, url } => upgrade_check::run(context, online, url.as_deref()),
         Command::Skill => skill::run(*context.printer),
         Command::InstallSkill { tools, project, user: _, print, uninstall } => {
@@ -227,6 +250,19 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         }
     };
     done.map(|()| ExitCode::SUCCESS)
+}
+
+fn open(
+    context: &Context<'_>,
+    params: serde_json::Value,
+    shown: (bool, bool),
+    options: SessionFlags,
+    view: ViewFlags,
+) -> Result<(), Failure> {
+    let (auth, restart) = (view.auth.clone(), options.restart);
+    let options = view.add_to(options.into_options()?);
+    let restart = session::start_with_state(context, auth.as_deref(), &options, restart)?;
+    action::open(context, params, shown, options, restart)
 }
 
 fn run_shim(arguments: Vec<String>) -> ExitCode {

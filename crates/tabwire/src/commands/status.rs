@@ -8,6 +8,7 @@ use tabwire_api::api::{PolicyProfile, SessionStatus, ShimBrowser, StatusResponse
 
 use super::Context;
 use super::action::unreadable;
+use super::session::open_port;
 use crate::output::printer::table;
 use tabwire_client::request_daemon;
 use tabwire_client::{RequestError, request};
@@ -36,6 +37,11 @@ pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
                 "POLICY OPEN: session {} may read and do everything that is not denied, although guarded is configured.",
                 session.name
             ));
+        }
+    }
+    for session in &status.sessions {
+        if let Some(port) = session.open_port {
+            context.printer.warning(&format!("OPEN PORT: session {}: {}.", session.name, open_port(port)));
         }
     }
     context.printer.result(&json!(status), || describe(&status));
@@ -73,7 +79,7 @@ pub(super) fn describe(status: &StatusResponse) -> String {
             session.state.clone(),
             session.browser_version.clone().unwrap_or_else(|| session.upstream.clone()),
             session.ownership.clone(),
-            session.policy.clone(),
+            policy_of(session),
             session.browser_pid.map(|pid| pid.to_string()).unwrap_or_default(),
             session.tabs.to_string(),
             session.clients.to_string(),
@@ -82,6 +88,12 @@ pub(super) fn describe(status: &StatusResponse) -> String {
         project(session.project.to_string()).into_iter().chain(cells).collect()
     }));
     format!("{head}\n\n{}{shim_browsers}", table(&rows))
+}
+
+/// The policy, and whether pages cannot see the automation.
+fn policy_of(session: &SessionStatus) -> String {
+    let hidden = if session.hides_automation { ", hides automation" } else { "" };
+    format!("{}{hidden}", session.policy)
 }
 
 /// The browsers of Chrome shims; empty without one.

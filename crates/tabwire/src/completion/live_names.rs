@@ -5,6 +5,7 @@ use std::time::Duration;
 use tabwire_api::{KnownNames, ProjectKey, SessionName};
 
 use crate::cli::GlobalFlags;
+use crate::commands::provider_names;
 use crate::config::Configuration;
 use crate::environment::Environment;
 use tabwire_client::request_within;
@@ -18,6 +19,8 @@ pub(crate) trait LiveNames {
     fn known(&self, session: Option<&str>, tab: Option<&str>) -> KnownNames;
     /// The named profiles.
     fn profiles(&self) -> Vec<String>;
+    /// The providers of browsers.
+    fn providers(&self) -> Vec<String>;
 }
 
 /// The running daemon, if any, and the settings.
@@ -60,5 +63,9 @@ impl LiveNames for RunningWorld {
             .collect();
         names.sort();
         names
+    }
+
+    fn providers(&self) -> Vec<String> {
+        provider_names(&self.environment.paths)
     }
 }

@@ -1,9 +1,6 @@
 //! Which words could come next in a command line, independent of the shell.
 
-use std::any::TypeId;
-
 use clap::{Arg, Command};
-use tabwire_api::TabId;
 
 use super::live_names::LiveNames;
 use super::typed_line::{TypedLine, takes_value};
@@ -129,6 +126,7 @@ fn values(line: &TypedLine<'_>, argument: &Arg, live: &dyn LiveNames) -> Offer {
         }
         Kind::Target => known().refs.into_iter().map(|one| Candidate::new(one.name, one.element)).collect(),
         Kind::Profile => live.profiles().into_iter().map(|name| Candidate::new(name, "profile")).collect(),
+        Kind::Provider => live.providers().into_iter().map(|name| Candidate::new(name, "provider")).collect(),
         Kind::File => return Offer::Files,
         Kind::Other => Vec::new(),
     };
@@ -141,6 +139,7 @@ enum Kind {
     Tab,
     Target,
     Profile,
+    Provider,
     File,
     Other,
 }
@@ -153,7 +152,8 @@ impl Kind {
         match (id, value.as_str()) {
             ("session", _) => Self::Session,
             ("profile", _) => Self::Profile,
-            _ if argument.get_value_parser().type_id() == TypeId::of::<TabId>() => Self::Tab,
+            (_, "PROVIDER") => Self::Provider,
+            (_, "TAB") => Self::Tab,
             (_, "TARGET" | "TO") => Self::Target,
             (_, "PATH" | "FILE" | "DIR" | "BASELINE") => Self::File,
             _ => Self::Other,
@@ -185,6 +185,10 @@ mod tests {
 
         fn profiles(&self) -> Vec<String> {
             vec!["work".to_owned()]
+        }
+
+        fn providers(&self) -> Vec<String> {
+            vec!["fleet".to_owned()]
         }
     }
 
@@ -222,6 +226,8 @@ mod tests {
         assert_eq!(offered("click e1 --session "), ["default|2 tabs"]);
         assert_eq!(offered("--session=de"), ["--session=default|2 tabs"]);
         assert_eq!(offered("open --profile "), ["work|profile"]);
+        assert_eq!(offered("open --provider "), ["fleet|provider"]);
+        assert_eq!(offered("provider test "), ["fleet|provider"]);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use tabwire_api::{ErrorCode, Failure, ProjectKey, SessionName};
 
 use super::layer::{Entry, Layer};
-use super::origin::{Origin, Sourced};
-use super::project_rule::Judged;
+use super::origin::{Origin, ValueWithOrigin};
+use super::project_rule::ProjectValue;
 use super::setting::Key;
 use super::settings::SETTINGS;
 use super::value::Value;
@@ -28,7 +28,7 @@ pub(crate) enum FileRole {
 #[derive(Clone, Debug)]
 pub(crate) struct Configuration {
     /// By index in the table of settings; `None` for a setting without a value.
-    set: Vec<Option<Sourced<Value>>>,
+    set: Vec<Option<ValueWithOrigin<Value>>>,
     project: Option<Project>,
 }
 
@@ -109,7 +109,7 @@ impl Configuration {
     fn judge(&self, layer: &Layer, root: &Path, path: &Path, user: &Path) -> Result<(), Failure> {
         for Entry { setting, value, line, .. } in &layer.entries {
             let before = self.find(setting.key).map(|sourced| &sourced.value);
-            let judged = Judged { value, root, before };
+            let judged = ProjectValue { value, root, before };
             setting.project.judge(&judged).map_err(|why| {
                 let name = setting.name;
                 let message =
@@ -170,7 +170,7 @@ impl Configuration {
     }
 
     pub(super) fn put(&mut self, key: Key, value: Value, origin: Origin) {
-        self.set[key.index()] = Some(Sourced { value, origin });
+        self.set[key.index()] = Some(ValueWithOrigin { value, origin });
     }
 
     /// The key of the project's sessions.
@@ -179,81 +179,81 @@ impl Configuration {
     }
 
     /// The value that a file, a variable or a flag sets.
-    pub(crate) fn find(&self, key: Key) -> Option<&Sourced<Value>> {
+    pub(crate) fn find(&self, key: Key) -> Option<&ValueWithOrigin<Value>> {
         self.set[key.index()].as_ref()
     }
 
     /// The effective value: the set one, else the default.
-    pub(crate) fn effective(&self, key: Key) -> Option<Sourced<Value>> {
-        let fallback = || built_in(key).map(|value| Sourced { value, origin: Origin::BuiltIn });
+    pub(crate) fn effective(&self, key: Key) -> Option<ValueWithOrigin<Value>> {
+        let fallback = || built_in(key).map(|value| ValueWithOrigin { value, origin: Origin::BuiltIn });
         self.find(key).cloned().or_else(fallback)
     }
 
     /// The current session.
-    pub(crate) fn session(&self) -> Sourced<SessionName> {
+    pub(crate) fn session(&self) -> ValueWithOrigin<SessionName> {
         let set = self.text(Key::Session);
         let named = set.and_then(|set| Some((SessionName::new(set.value).ok()?, set.origin)));
         match named {
-            Some((value, origin)) => Sourced { value, origin },
-            None => Sourced { value: SessionName::default(), origin: Origin::BuiltIn },
+            Some((value, origin)) => ValueWithOrigin { value, origin },
+            None => ValueWithOrigin { value: SessionName::default(), origin: Origin::BuiltIn },
         }
     }
 
     /// The set text.
-    pub(crate) fn text(&self, key: Key) -> Option<Sourced<&str>> {
+    pub(crate) fn text(&self, key: Key) -> Option<ValueWithOrigin<&str>> {
         match self.find(key)? {
-            Sourced { value: Value::Text(text), origin } => {
-                Some(Sourced { value: text, origin: origin.clone() })
+            ValueWithOrigin { value: Value::Text(text), origin } => {
+                Some(ValueWithOrigin { value: text, origin: origin.clone() })
             }
             _ => None,
         }
     }
 
     /// The set switch.
-    pub(crate) fn switch(&self, key: Key) -> Option<Sourced<bool>> {
+    pub(crate) fn switch(&self, key: Key) -> Option<ValueWithOrigin<bool>> {
         match self.find(key)? {
-            Sourced { value: Value::Switch(value), origin } => {
-                Some(Sourced { value: *value, origin: origin.clone() })
+            ValueWithOrigin { value: Value::Switch(value), origin } => {
+                Some(ValueWithOrigin { value: *value, origin: origin.clone() })
             }
             _ => None,
         }
     }
 
     /// The set time.
-    pub(crate) fn time(&self, key: Key) -> Option<Sourced<Duration>> {
+    pub(crate) fn time(&self, key: Key) -> Option<ValueWithOrigin<Duration>> {
         match self.find(key)? {
-            Sourced { value: Value::Time(value), origin } => {
-                Some(Sourced { value: *value, origin: origin.clone() })
+            ValueWithOrigin { value: Value::Time(value), origin } => {
+                Some(ValueWithOrigin { value: *value, origin: origin.clone() })
             }
             _ => None,
         }
     }
 
     /// The set size.
-    pub(crate) fn size(&self, key: Key) -> Option<Sourced<(u16, u16)>> {
+    pub(crate) fn size(&self, key: Key) -> Option<ValueWithOrigin<(u16, u16)>> {
         match self.find(key)? {
-            Sourced { value: Value::Size(width, height), origin } => {
-                Some(Sourced { value: (*width, *height), origin: origin.clone() })
+            ValueWithOrigin { value: Value::Size(width, height), origin } => {
+                Some(ValueWithOrigin { value: (*width, *height), origin: origin.clone() })
             }
             _ => None,
         }
     }
 
     /// The set port.
-    pub(crate) fn port(&self, key: Key) -> Option<Sourced<u16>> {
+    pub(crate) fn port(&self, key: Key) -> Option<ValueWithOrigin<u16>> {
         match self.find(key)? {
-            Sourced { value: Value::Port(value), origin } => {
-                Some(Sourced { value: *value, origin: origin.clone() })
+            ValueWithOrigin { value: Value::Port(value), origin } => {
+                Some(ValueWithOrigin { value: *value, origin: origin.clone() })
             }
             _ => None,
         }
     }
 
     /// The set list.
-    pub(crate) fn list(&self, key: Key) -> Option<Sourced<&[String]>> {
+    pub(crate) fn list(&self, key: Key) -> Option<ValueWithOrigin<&[String]>> {
         match self.find(key)? {
-            Sourced { value: Value::List(parts), origin } => {
-                Some(Sourced { value: parts, origin: origin.clone() })
+            ValueWithOrigin { value: Value::List(parts), origin } => {
+                Some(ValueWithOrigin { value: parts, origin: origin.clone() })
             }
             _ => None,
         }
@@ -329,6 +329,7 @@ mod tests {
             ("", "cdp = \"9222\"", "cdp"),
             ("", "proxy = \"http://127.0.0.1:80\"", "proxy"),
             ("", "roots = [\"/\"]", "roots"),
+            ("", "hide_automation = true", "hide_automation"),
             ("", "policy = \"open\"", "policy"),
             ("policy = \"open\"", "policy = \"open\"", "policy"),
             ("policy = \"guarded\"", "policy = \"open\"", "policy"),

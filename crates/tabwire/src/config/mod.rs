@@ -16,7 +16,7 @@ mod value;
 pub(crate) use configuration::{Configuration, FileRole, user_file};
 pub(crate) use file_edit::{set_in_file, unset_in_file};
 pub(crate) use layer::{read_text, unknown_hint};
-pub(crate) use origin::{Origin, Sourced};
+pub(crate) use origin::{Origin, ValueWithOrigin};
 pub use reference::{configuration_page, configuration_schema};
 pub(crate) use setting::{Key, Setting, find_setting};
 pub(crate) use settings::SETTINGS;

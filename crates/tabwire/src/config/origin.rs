@@ -48,7 +48,7 @@ impl fmt::Display for Origin {
 
 /// A value with its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sourced<T> {
+pub(crate) struct ValueWithOrigin<T> {
     pub(crate) value: T,
     pub(crate) origin: Origin,
 }

@@ -19,14 +19,14 @@ pub(crate) enum ProjectRule {
     /// It depends on the value.
     Judged {
         /// Returns the reason when a value is refused.
-        judge: fn(&Judged<'_>) -> Result<(), &'static str>,
+        judge: fn(&ProjectValue<'_>) -> Result<(), &'static str>,
         /// What is allowed, in a few words.
         limits: &'static str,
     },
 }
 
 /// A value that a project file sets, and the context of the decision.
-pub(crate) struct Judged<'a> {
+pub(crate) struct ProjectValue<'a> {
     pub(crate) value: &'a Value,
     /// The project's directory.
     pub(crate) root: &'a Path,
@@ -36,7 +36,7 @@ pub(crate) struct Judged<'a> {
 
 impl ProjectRule {
     /// Returns the reason when a project may not set a value.
-    pub(crate) fn judge(&self, judged: &Judged<'_>) -> Result<(), &'static str> {
+    pub(crate) fn judge(&self, judged: &ProjectValue<'_>) -> Result<(), &'static str> {
         match self {
             Self::May => Ok(()),
             Self::Never { why } => Err(why),
@@ -46,7 +46,7 @@ impl ProjectRule {
 }
 
 /// Allows only `guarded`: a project may restrict the user's policy, never extend it.
-pub(crate) fn only_guarded(judged: &Judged<'_>) -> Result<(), &'static str> {
+pub(crate) fn only_guarded(judged: &ProjectValue<'_>) -> Result<(), &'static str> {
     match judged.value {
         Value::Text(text) if text == PolicyProfile::Guarded.as_str() => Ok(()),
         _ => Err("it may allow more than you intend"),
@@ -54,7 +54,7 @@ pub(crate) fn only_guarded(judged: &Judged<'_>) -> Result<(), &'static str> {
 }
 
 /// Allows only turning a limit on.
-pub(crate) fn only_on(judged: &Judged<'_>) -> Result<(), &'static str> {
+pub(crate) fn only_on(judged: &ProjectValue<'_>) -> Result<(), &'static str> {
     match judged.value {
         Value::Switch(true) => Ok(()),
         _ => Err("it would lift a limit"),
@@ -62,7 +62,7 @@ pub(crate) fn only_on(judged: &Judged<'_>) -> Result<(), &'static str> {
 }
 
 /// Allows only a time that is not longer than the user's.
-pub(crate) fn no_longer(judged: &Judged<'_>) -> Result<(), &'static str> {
+pub(crate) fn no_longer(judged: &ProjectValue<'_>) -> Result<(), &'static str> {
     match (judged.value, judged.before) {
         (Value::Time(wanted), Some(Value::Time(before))) if wanted > before => Err("it is longer than yours"),
         (Value::Time(_), _) => Ok(()),
@@ -71,7 +71,7 @@ pub(crate) fn no_longer(judged: &Judged<'_>) -> Result<(), &'static str> {
 }
 
 /// Allows directories in the project and in the user's own roots.
-pub(crate) fn inside(judged: &Judged<'_>) -> Result<(), &'static str> {
+pub(crate) fn inside(judged: &ProjectValue<'_>) -> Result<(), &'static str> {
     let Value::List(parts) = judged.value else { return Err("it is not a list of directories") };
     for part in parts.iter().map(Path::new) {
         let Some(below) = below(judged.root, part) else {
@@ -115,7 +115,7 @@ mod tests {
     fn judge(key: Key, value: Value, root: &Path, before: Option<&Value>) -> Result<(), &'static str> {
         let setting = key.setting();
         let value = value.seen_from(setting.kind, root, Some(Path::new("/elsewhere/user")));
-        setting.project.judge(&Judged { value: &value, root, before })
+        setting.project.judge(&ProjectValue { value: &value, root, before })
     }
 
     fn text(text: &str) -> Value {

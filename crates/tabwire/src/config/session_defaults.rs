@@ -7,7 +7,7 @@ use tabwire_api::api::{Isolation, PolicyProfile, SessionOptions};
 
 use super::configuration::Configuration;
 use super::setting::Key;
-use crate::cli::session_flags::{find_upstream, read_headers};
+use crate::cli::session_flags::{find_upstream, read_capabilities, read_headers};
 
 impl Configuration {
     /// The session options that files and variables set.
@@ -22,6 +22,7 @@ impl Configuration {
         let shared = SessionOptions {
             single_client: switch(Key::SingleClient),
             save_state: switch(Key::SaveState),
+            trail: switch(Key::Trail),
             state_passphrase_file: text(Key::StatePassphraseFile).map(PathBuf::from),
             viewport: size(Key::Viewport),
             policy: text(Key::Policy).as_deref().and_then(PolicyProfile::find),
@@ -35,6 +36,15 @@ impl Configuration {
             let headers = read_headers(list(Key::CdpHeaders))?;
             return Ok(SessionOptions { cdp: Some(cdp), headers, ..shared });
         }
+        if let Some(grid) = text(Key::Grid) {
+            let headers = read_headers(list(Key::CdpHeaders))?;
+            let file = text(Key::Capabilities).map(PathBuf::from);
+            let capabilities = file.as_deref().map(read_capabilities).transpose()?;
+            return Ok(SessionOptions { grid: Some(grid), capabilities, headers, ..shared });
+        }
+        if let Some(provider) = text(Key::Provider) {
+            return Ok(SessionOptions { provider: Some(provider), ..shared });
+        }
         Ok(SessionOptions {
             cdp: upstream.filter(|way| way != SessionOptions::LAUNCH),
             browser: text(Key::Browser),
@@ -43,6 +53,7 @@ impl Configuration {
             headed: switch(Key::Headed),
             proxy: text(Key::Proxy),
             window: size(Key::Window),
+            hide_automation: switch(Key::HideAutomation),
             allow_dangerous_arguments: switch(Key::AllowDangerousBrowserArgs),
             browser_arguments: list(Key::BrowserArgs),
             ..shared

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tabwire_api::SessionName;
+use tabwire_secrets::{MASK, mask_endpoint};
 use toml::de::DeValue;
 use url::Url;
 
@@ -21,9 +22,6 @@ pub(crate) enum Value {
     Size(u16, u16),
     List(Vec<String>),
 }
-
-/// Replaces a secret in output.
-const MASK: &str = "…";
 
 impl Value {
     /// Parses a value of a flag or an environment variable; the error names what is expected.
@@ -153,7 +151,7 @@ impl Value {
     /// The same value with secrets masked.
     pub(crate) fn masked(&self, kind: Kind) -> Self {
         match (kind, self) {
-            (Kind::Endpoint, Self::Text(text)) => Self::Text(masked_address(text)),
+            (Kind::Endpoint, Self::Text(text)) => Self::Text(masked_endpoint(text)),
             (Kind::Headers, Self::List(parts)) => {
                 let masked = parts.iter().map(|part| match part.split_once(':') {
                     Some((name, _)) if !part.starts_with('@') => format!("{name}: {MASK}"),
@@ -166,16 +164,9 @@ impl Value {
     }
 }
 
-/// A URL without user name, password, path and query.
-fn masked_address(text: &str) -> String {
-    let url = Url::parse(text).ok();
-    let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
-        return text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, host)| format!("{MASK}@{host}"));
-    };
-    let user = if url.username().is_empty() && url.password().is_none() { "" } else { "…@" };
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let rest = if url.path().len() <= 1 && url.query().is_none() { "" } else { "/…" };
-    format!("{}://{user}{host}{port}{rest}", url.scheme())
+/// The masked URL, or the text itself if it is a path or the name of a channel.
+fn masked_endpoint(text: &str) -> String {
+    if text.contains("://") || text.contains('@') { mask_endpoint(text) } else { text.to_owned() }
 }
 
 /// What a kind expects, for messages.
@@ -294,17 +285,17 @@ mod tests {
     fn secrets_are_masked() {
         for (address, shown) in [
             ("9222", "9222"),
-            ("ws://host:1/devtools/browser/canary", "ws://host:1/…"),
-            ("wss://user:canary@host/?token=canary", "wss://…@host/…"),
+            ("ws://host:1/devtools/browser/canary", "ws://host:1/•••"),
+            ("wss://user:canary@host/?token=canary", "wss://•••@host/•••"),
             ("http://host", "http://host"),
-            ("canary@host:80", "…@host:80"),
-            ("user:canary@host:80", "…@host:80"),
+            ("canary@host:80", "•••@host:80"),
+            ("user:canary@host:80", "•••@host:80"),
         ] {
             let masked = Value::Text(address.to_owned()).masked(Kind::Endpoint);
             assert_eq!(masked, Value::Text(shown.to_owned()), "{address}");
         }
         let headers = Value::List(vec!["Authorization: canary".to_owned(), "@/a:b".to_owned()]);
-        assert_eq!(headers.masked(Kind::Headers).to_text(), "Authorization: …, @/a:b");
+        assert_eq!(headers.masked(Kind::Headers).to_text(), "Authorization: •••, @/a:b");
     }
 
     #[test]

@@ -9,8 +9,8 @@ use std::io::{IsTerminal, Write};
 use anstream::eprintln;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use serde_json::json;
 use tabwire_api::Failure;
+use tabwire_api::api::ErrorResponse;
 use tabwire_engine::{plain_line, visible_json, visible_text};
 
 pub(crate) use crate::output::table::table;
@@ -136,7 +136,9 @@ impl Printer {
 
     pub(crate) fn failure(self, failure: &Failure) {
         if self.is_json() {
-            self.print(&json!({"error": failure}).to_string());
+            // Not by way of `Value`, which sorts the members.
+            let response = ErrorResponse { error: failure.clone() };
+            self.print(&serde_json::to_string(&response).unwrap_or_default());
             return;
         }
         eprintln!("{RED}error:{RED:#} {} {DIM}[{}]{DIM:#}", escape_stderr(&failure.message), failure.code);
@@ -175,13 +177,6 @@ impl Printer {
             OutputForm::Raw => Cow::Borrowed(text),
         }
     }
-}
-
-/// A number with its noun: `1 tab`, `2 tabs`.
-pub(crate) fn count(number: impl Into<u64>, noun: &str) -> String {
-    let number = number.into();
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// Escapes text for stderr, if it is a terminal.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tabwire_api::{Progress, SessionKey};
+use tabwire_api::{ApprovalProgress, Progress, SessionKey};
 use tabwire_engine::plain_line;
 use unicode_width::UnicodeWidthStr;
 
@@ -22,8 +22,27 @@ pub(crate) fn progress_line(environment: &Environment, session: &SessionKey) -> 
     describe(&serde_json::from_value(response).ok()?)
 }
 
+/// The question that waits for the user; `None` when there is none.
+pub(crate) fn find_approval(environment: &Environment, session: &SessionKey) -> Option<String> {
+    let path = format!("/v1/progress?session={session}");
+    let response = request_within(&environment.paths.socket(), "GET", &path, None, TIMEOUT).ok()?;
+    let progress: Progress = serde_json::from_value(response).ok()?;
+    let approval = progress.approval?;
+    Some(format!(
+        "This command waits {} s for an approval: {} on {}. Answer in the popup of the extension or with `tabwire approvals`.",
+        approval.seconds_left, approval.capability, approval.site
+    ))
+}
+
+fn approval_text(approval: &ApprovalProgress) -> String {
+    format!("{} s to approve it: in the popup or `tabwire approvals`", approval.seconds_left)
+}
+
 fn describe(progress: &Progress) -> Option<String> {
     let mut parts = Vec::new();
+    if let Some(approval) = &progress.approval {
+        parts.push(approval_text(approval));
+    }
     if progress.starting {
         parts.push("starting the browser".to_owned());
     }
@@ -61,13 +80,21 @@ fn size(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tabwire_api::{DownloadProgress, Progress};
+    use tabwire_api::{ApprovalProgress, DownloadProgress, Progress};
 
     use super::describe;
 
     #[test]
     fn progress_is_described_in_one_line() {
         assert_eq!(describe(&Progress::default()), None);
+        let approval = ApprovalProgress {
+            site: "https://shop.example".to_owned(),
+            capability: "read".to_owned(),
+            seconds_left: 52,
+        };
+        let waiting = Progress { approval: Some(approval), ..Progress::default() };
+        let line = "52 s to approve it: in the popup or `tabwire approvals`";
+        assert_eq!(describe(&waiting).as_deref(), Some(line));
         let download =
             |total_bytes| DownloadProgress { name: "a.zip".to_owned(), bytes: 3 << 20, total_bytes };
         let progress = Progress { downloads: vec![download(Some(12 << 20))], ..Progress::default() };

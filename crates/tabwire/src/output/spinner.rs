@@ -14,6 +14,29 @@ const FRAMES: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧"
 /// Frames between two polls of the progress.
 const FRAMES_PER_POLL: usize = 5;
 
+/// Runs `work`, and prints what `find` returns once, as soon as there is something, for a user who would see no reason
+/// to wait.
+pub(crate) fn alert_once<T>(
+    find: impl Fn() -> Option<String> + Send,
+    print: impl Fn(&str) + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    let (done, waiting) = channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            while waiting.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
+                if let Some(text) = find() {
+                    print(&text);
+                    return;
+                }
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
+
 /// Runs `work`; shows a spinner with the label if it takes long.
 pub(crate) fn spin<T>(label: &str, enabled: bool, work: impl FnOnce() -> T) -> T {
     spin_with(label, enabled, || None, work)

@@ -2,6 +2,7 @@
 //!
 //! The checks start nothing and change nothing.
 
+mod agents;
 mod browser;
 mod clock;
 mod daemon;
@@ -84,5 +85,6 @@ fn check_all(inputs: &CheckInputs<'_>) -> Vec<Finding> {
     findings.extend(records::check_sessions(inputs));
     findings.push(records::check_audit_log(inputs));
     findings.extend(vault::check(inputs));
+    findings.extend(agents::check(inputs));
     findings
 }

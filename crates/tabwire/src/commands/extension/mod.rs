@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, count};
 use tabwire_browser::{PrivateDir, atomic_file};
 use tabwire_daemon::{Handshake, Paths, find_extension_key};
 use tabwire_extension::package::{FILES, NATIVE_HOST, extension_origin};
@@ -73,7 +73,7 @@ fn install(context: &Context<'_>, browsers: &[String], wait: Duration) -> Result
     }
     write_file(&host_list(paths), json!(hosts).to_string().as_bytes(), 0o600)?;
     // Creates the key, and starts the daemon that the extension connects to.
-    let before = connected(&ask_status(context)?);
+    let before = connected(&request_status(context)?);
     let folder = unpacked(paths);
     context.printer.notice(&format!(
         "Three clicks remain:\n  1. Open chrome://extensions in the browser.\n  2. Switch on Developer mode, at the top right.\n  3. Press Load unpacked and choose {}",
@@ -92,7 +92,7 @@ fn wait_for_one(context: &Context<'_>, wait: Duration) -> Result<Vec<Value>, Fai
     let until = Instant::now() + wait;
     spin("waiting for the browser to connect", context.printer.shows_progress(), || {
         loop {
-            let connected_browsers = connected(&ask_status(context)?);
+            let connected_browsers = connected(&request_status(context)?);
             if !connected_browsers.is_empty() || Instant::now() >= until {
                 return Ok(connected_browsers);
             }
@@ -168,7 +168,7 @@ fn registered(paths: &Paths) -> Vec<PathBuf> {
     serde_json::from_slice(&list).unwrap_or_default()
 }
 
-fn ask_status(context: &Context<'_>) -> Result<Value, Failure> {
+fn request_status(context: &Context<'_>) -> Result<Value, Failure> {
     request_daemon(&context.socket(), "POST", "/v1/extension/status", Some(&json!({})), TIMEOUT)
 }
 
@@ -202,8 +202,8 @@ fn describe(browser: &Value) -> String {
         _ => String::new(),
     };
     format!(
-        "{named}: {state}{} tabs, {} driven{off_limits}, mode {}",
-        standing["tabs"],
+        "{named}: {state}{}, {} driven{off_limits}, mode {}",
+        count(standing["tabs"].as_u64().unwrap_or_default(), "tab"),
         standing["driven"],
         standing["mode"].as_str().unwrap_or("?")
     )
@@ -290,15 +290,30 @@ fn path(context: &Context<'_>) -> Result<(), Failure> {
 fn rotate(context: &Context<'_>) -> Result<(), Failure> {
     let response =
         request_daemon(&context.socket(), "POST", "/v1/extension/rotate", Some(&json!({})), TIMEOUT)?;
-    context.printer.result(&response, || {
-        format!("The key was replaced; {} connected browsers have to pair again.", response["dismissed"])
-    });
+    context
+        .printer
+        .result(&response, || describe_rotation(response["dismissed"].as_u64().unwrap_or_default()));
     Ok(())
+}
+
+fn describe_rotation(dismissed: u64) -> String {
+    let verb = if dismissed == 1 { "has" } else { "have" };
+    format!("The key was replaced; {} {verb} to pair again.", count(dismissed, "connected browser"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_are_singular_and_plural() {
+        let browser =
+            |tabs: u64| json!({"standing": {"awake": true, "tabs": tabs, "driven": 1, "mode": "ask"}});
+        assert!(describe(&browser(1)).contains("1 tab,"), "{}", describe(&browser(1)));
+        assert!(describe(&browser(2)).contains("2 tabs,"), "{}", describe(&browser(2)));
+        assert!(describe_rotation(1).contains("1 connected browser has"));
+        assert!(describe_rotation(0).contains("0 connected browsers have"));
+    }
 
     #[test]
     fn the_native_host_has_the_path_that_an_upgrade_keeps() {

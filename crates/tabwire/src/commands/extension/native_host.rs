@@ -13,7 +13,11 @@ const REQUEST_BYTES: u32 = 64 * 1024;
 
 pub(crate) fn run(paths: &Paths, origin: Option<&str>) -> ExitCode {
     let is_request = read_request(&mut std::io::stdin().lock()).is_some();
-    let response = if is_request { respond(paths, origin) } else { json!({"message": "Invalid request."}) };
+    let response = if is_request {
+        respond(paths, origin)
+    } else {
+        json!({"state": "refused", "message": "Invalid request."})
+    };
     match write_response(&mut std::io::stdout().lock(), &response) {
         Some(()) => ExitCode::SUCCESS,
         None => ExitCode::FAILURE,
@@ -24,13 +28,15 @@ fn respond(paths: &Paths, origin: Option<&str>) -> Value {
     // The browser starts this host only for the allowed extension and passes its origin. A user who starts it by hand can
     // read the same files anyway.
     if origin.map(|origin| origin.trim_end_matches('/')) != Some(extension_origin().as_str()) {
-        return json!({"message": "Only the Tabwire extension can use this host."});
+        return json!({"state": "refused", "message": "Only the Tabwire extension can use this host."});
     }
     match (Handshake::find(&paths.handshake()), find_extension_key(&paths.extension_key())) {
         (Some(daemon), Some(key)) => json!({"port": daemon.port, "key": key.expose()}),
-        (None, _) => json!({"message": "Tabwire is not running; it starts with the next command."}),
+        (None, _) => {
+            json!({"state": "not_running", "message": "Tabwire is not running; it starts with the next command."})
+        }
         (Some(_), None) => {
-            json!({"message": "Tabwire has no key yet; run `tabwire extension install`."})
+            json!({"state": "no_key", "message": "Tabwire has no key yet; run `tabwire extension install`."})
         }
     }
 }
@@ -81,8 +87,10 @@ mod tests {
             assert_eq!(respond(&paths, origin)["message"], "Only the Tabwire extension can use this host.");
         }
         let ours = format!("{}/", extension_origin());
-        assert!(
-            respond(&paths, Some(&ours))["message"].as_str().is_some_and(|text| text.contains("not running"))
+        assert_eq!(
+            respond(&paths, Some(&ours))["state"],
+            "not_running",
+            "the popup says this, not `not paired`"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_extension::package::NATIVE_HOST;
 
 /// Names, then the data directory below the configuration directory (Linux) and below Application Support
@@ -66,8 +66,10 @@ fn unknown(name: &str) -> Failure {
 }
 
 fn none_there() -> Failure {
-    Failure::new(ErrorCode::NoBackend, "No browser's data directory was found.")
-        .with_remedy("Name one: `tabwire extension install --browser chrome`, or pass its data directory.")
+    Failure::new(ErrorCode::NoBackend, "No browser's data directory was found.").with_remedy(Remedy::new(
+        "Name one: {}, or pass its data directory.",
+        [Step::command("tabwire extension install --browser chrome")],
+    ))
 }
 
 #[cfg(test)]

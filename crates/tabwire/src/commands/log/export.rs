@@ -6,9 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tabwire_api::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, count};
 use tabwire_audit::{AuditError, Filter, Row, csv_heading, csv_line};
-use tabwire_daemon::{Wanted, refuse_protected};
+use tabwire_daemon::{OutputKind, refuse_protected};
 use tabwire_engine::{visible_json, visible_text};
 
 use super::rows::line;
@@ -29,19 +29,26 @@ pub(crate) fn run(
             Err(ExportError::Failed(failure)) => Err(failure),
         },
         Some(path) => {
-            let here = std::env::current_dir().unwrap_or_default();
-            let below = match path.strip_prefix(&here) {
-                Ok(below) => below,
-                Err(_) if path.is_absolute() => path.file_name().map_or(path.as_path(), Path::new),
-                Err(_) => &path,
-            };
-            refuse_protected(below, Wanted::File)?;
+            check_output(&path)?;
             let rows = write_file(context, filter, csv, &path)?;
             let response = json!({"rows": rows, "path": path});
-            context.printer.result(&response, || format!("Wrote {rows} rows to {}.", path.display()));
+            context
+                .printer
+                .result(&response, || format!("Wrote {} to {}.", count(rows, "row"), path.display()));
             Ok(())
         }
     }
+}
+
+/// Refuses a path that programs run or read by its name.
+pub(super) fn check_output(path: &Path) -> Result<(), Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let below = match path.strip_prefix(&here) {
+        Ok(below) => below,
+        Err(_) if path.is_absolute() => path.file_name().map_or(path, Path::new),
+        Err(_) => path,
+    };
+    refuse_protected(below, OutputKind::File)
 }
 
 /// Why rows were not written.
@@ -73,7 +80,7 @@ fn write_file(context: &Context<'_>, filter: Filter, csv: bool, path: &Path) -> 
 }
 
 /// Gives the complete file its name. Fails when the name exists.
-fn publish(part: &Path, path: &Path) -> std::io::Result<()> {
+pub(super) fn publish(part: &Path, path: &Path) -> std::io::Result<()> {
     match std::fs::hard_link(part, path) {
         // A leftover second name does no harm.
         Ok(()) => drop(std::fs::remove_file(part)),
@@ -101,8 +108,8 @@ fn write_rows(
     let form = |row: &Row| match (csv, is_escaped) {
         (true, false) => csv_line(row),
         (true, true) => visible_text(&csv_line(row)).into_owned(),
-        (false, false) => line(row, true),
-        (false, true) => visible_json(&line(row, true)).into_owned(),
+        (false, false) => line(row, true, None),
+        (false, true) => visible_json(&line(row, true, None)).into_owned(),
     };
     if csv {
         writeln!(output, "{}", csv_heading()).map_err(ExportError::Output)?;
@@ -123,7 +130,7 @@ fn write_rows(
     Ok(count)
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("Writing the rows to {} failed: {error}.", path.display());
     Failure::new(ErrorCode::BadArgs, message).with_remedy("Choose another file, or free some disk space.")
 }

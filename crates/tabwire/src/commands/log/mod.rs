@@ -1,6 +1,7 @@
 //! `log`: prints the audit log: requests, their clients and their results.
 
 mod export;
+mod export_html;
 pub(crate) mod follow;
 mod rows;
 
@@ -9,12 +10,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tabwire_api::{ErrorCode, Failure, SessionName};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_audit::{AuditError, Filter, Reader, RowNumber, parse_moment};
 
 use self::rows::{describe, heading, line};
 use crate::cli::parse_duration;
 use crate::commands::Context;
+use crate::output::table::terminal_width;
 
 /// Options of `log`.
 #[derive(Debug, Args)]
@@ -33,6 +35,9 @@ pub(crate) struct LogFlags {
     /// Only rows of this action; also `open`, `close`, `cdp_connect` and `cdp_disconnect`.
     #[arg(long, global = true, value_name = "ACTION")]
     action: Option<String>,
+    /// Only the row of this run of a script and those of its calls.
+    #[arg(long, global = true, value_name = "RUN")]
+    run: Option<String>,
     /// Only rows since then: `10m`, `2h`, `1d`, or a time such as `2026-01-31T12:00` (UTC).
     #[arg(long, global = true, value_name = "TIME", value_parser = parse_since)]
     since: Option<i64>,
@@ -55,6 +60,9 @@ pub(crate) enum LogCommand {
         /// Write CSV.
         #[arg(long)]
         csv: bool,
+        /// Write one HTML file with the pictures of the trail, which opens without a network. Needs --session.
+        #[arg(long, conflicts_with = "csv")]
+        html: bool,
     },
 }
 
@@ -69,14 +77,15 @@ fn parse_since(text: &str) -> Result<i64, String> {
         .ok_or_else(|| "expected a duration such as 10m or 1d, or a time such as 2026-01-31T12:00".to_owned())
 }
 
-pub(super) fn run(context: &Context<'_>, named: Option<SessionName>, flags: LogFlags) -> Result<(), Failure> {
+pub(super) fn run(context: &Context<'_>, flags: LogFlags) -> Result<(), Failure> {
     let filter = Filter {
-        session: named,
+        session: context.named_session.clone(),
         client: flags.client,
         action: flags.action,
+        run: flags.run,
         since_ms: flags.since,
         failed: flags.failed,
-        after: None,
+        ..Filter::default()
     };
     match flags.command {
         Some(_) if flags.follow => {
@@ -84,7 +93,8 @@ pub(super) fn run(context: &Context<'_>, named: Option<SessionName>, flags: LogF
                 .with_remedy("Leave out --follow, or `show` and `export`."))
         }
         Some(LogCommand::Show { number }) => show(context, RowNumber(number)),
-        Some(LogCommand::Export { file, csv }) => export::run(context, filter, file, csv),
+        Some(LogCommand::Export { file, html: true, .. }) => export_html::run(context, filter, file),
+        Some(LogCommand::Export { file, csv, .. }) => export::run(context, filter, file, csv),
         None if flags.follow => follow::run(context, filter, flags.rows),
         None => list(context, &filter, flags.rows),
     }
@@ -101,9 +111,9 @@ fn list(context: &Context<'_>, filter: &Filter, count: u32) -> Result<(), Failur
     }
     let mut lines: Vec<String> = Vec::with_capacity(rows.len() + 1);
     if !context.printer.is_json() && !rows.is_empty() {
-        lines.push(heading());
+        lines.push(heading(terminal_width()));
     }
-    lines.extend(rows.iter().map(|row| line(row, context.printer.is_json())));
+    lines.extend(rows.iter().map(|row| line(row, context.printer.is_json(), terminal_width())));
     lines.iter().try_for_each(|line| write_line(context, line).map(|_| ()))
 }
 

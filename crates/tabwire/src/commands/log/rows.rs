@@ -9,18 +9,36 @@ use crate::output::table::fitted;
 /// Widths of the columns; fixed, because followed rows come one by one.
 const WIDTHS: [usize; 8] = [6, 19, 10, 12, 14, 18, 8, 26];
 
-pub(crate) fn heading() -> String {
-    let names = ["NUMBER", "TIME (UTC)", "SESSION", "CLIENT", "ACTION", "RESULT", "TOOK", "ORIGIN"];
-    columns(names.map(str::to_owned), "WHAT")
+/// Widths on a terminal that is narrower than [`WIDE`]: the date and the origin are left out.
+const NARROW_WIDTHS: [usize; 8] = [6, 8, 8, 10, 13, 13, 7, 0];
+
+/// Columns of a terminal that shows everything.
+const WIDE: usize = 150;
+
+/// Columns for parameters and result, at least.
+const MIN_LAST: usize = 12;
+
+/// The number of columns of the terminal; `None` without one.
+pub(crate) type Width = Option<usize>;
+
+pub(crate) fn heading(width: Width) -> String {
+    let time = if is_narrow(width) { "UTC" } else { "TIME (UTC)" };
+    let names = ["NUMBER", time, "SESSION", "CLIENT", "ACTION", "RESULT", "TOOK", "ORIGIN"];
+    columns(names.map(str::to_owned), "WHAT", width)
 }
 
-pub(crate) fn line(row: &Row, as_json: bool) -> String {
+fn is_narrow(width: Width) -> bool {
+    width.is_some_and(|width| width < WIDE)
+}
+
+pub(crate) fn line(row: &Row, as_json: bool, width: Width) -> String {
     if as_json {
         return json!(row).to_string();
     }
+    let time = if is_narrow(width) { 11..19 } else { 0..19 };
     let cells = [
         row.number.to_string(),
-        row.time.get(..19).unwrap_or_default().replace('T', " "),
+        row.time.get(time).unwrap_or_default().replace('T', " "),
         row.session.name.clone(),
         row.client.label(),
         row.action.clone(),
@@ -28,22 +46,35 @@ pub(crate) fn line(row: &Row, as_json: bool) -> String {
         took(row.duration_ms),
         row.origin.clone().unwrap_or_default(),
     ];
-    columns(cells, &what(row))
+    columns(cells, &what(row), width)
 }
 
-fn columns(cells: [String; WIDTHS.len()], last: &str) -> String {
+/// One line. On a terminal it is cut to its width, so that no word is broken there.
+fn columns(cells: [String; WIDTHS.len()], last: &str, width: Width) -> String {
+    let widths = if is_narrow(width) { NARROW_WIDTHS } else { WIDTHS };
     let mut line = String::new();
-    for (cell, width) in cells.iter().zip(WIDTHS) {
+    let mut used = 0;
+    for (cell, width) in cells.iter().zip(widths).filter(|(_, width)| *width > 0) {
         line.push_str(&fitted(&printable(cell), width));
         line.push_str("  ");
+        used += width + 2;
     }
-    line.push_str(&printable(last));
+    let last = printable(last);
+    match width {
+        Some(width) => line.push_str(&fitted(&last, width.saturating_sub(used).max(MIN_LAST))),
+        None => line.push_str(&last),
+    }
     line.trim_end().to_owned()
 }
 
-/// Parameters and result.
+/// Parameters and result. A row of several equal calls of a script begins with their number, a row of a run or a call of
+/// one with its name.
 fn what(row: &Row) -> String {
-    let asked = pairs(&row.params);
+    let run = row.run.as_ref().map(|run| format!("run={run}"));
+    let times = (row.times > 1).then(|| format!("×{}", row.times));
+    let asked: Vec<String> =
+        run.into_iter().chain(times).chain([pairs(&row.params)]).filter(|text| !text.is_empty()).collect();
+    let asked = asked.join(" ");
     let came = row.message.clone().unwrap_or_else(|| pairs(&row.changes));
     match (asked.is_empty(), came.is_empty()) {
         (_, true) => asked,
@@ -101,6 +132,8 @@ pub(crate) fn describe(row: &Row) -> String {
         ("session", session),
         ("client", client.join(", ")),
         ("action", format!("{} ({})", row.action, row.effect)),
+        ("run", row.run.clone().unwrap_or_default()),
+        ("times", if row.times > 1 { row.times.to_string() } else { String::new() }),
         ("tab", row.tab.clone().unwrap_or_default()),
         ("origin", row.origin.clone().unwrap_or_default()),
         ("decision", decision),
@@ -143,19 +176,28 @@ mod tests {
             params: json!({"target": "#a", "value": "…", "submit": true}),
             changes: json!({"navigated": true}),
             message: None,
+            run: None,
+            times: 1,
+            time_ms: 0,
         };
-        let text = line(&row, false);
+        let text = line(&row, false, None);
         assert!(text.starts_with("7       2026-11-15 10:02:03  default     ba\\u{1b}sh    fill "), "{text}");
         assert!(
             text.ends_with("  https://a.test              submit target=#a value=… → navigated"),
             "{text}"
         );
-        assert_eq!(line(&row, true).lines().count(), 1);
+        assert_eq!(line(&row, true, None).lines().count(), 1);
         let long = RowSession { project: None, name: "a-session-with-a-long-name".to_owned() };
-        let long = line(&Row { session: long, ..row.clone() }, false);
+        let long = line(&Row { session: long, ..row.clone() }, false, None);
         assert!(long.contains("  a-session…  ba"), "{long}");
         assert_eq!(long.find("fill").map(|at| at - 2), text.find("fill"), "{long}");
         assert!(describe(&row).contains("decision    allow by profile open"), "{}", describe(&row));
-        assert!(heading().starts_with("NUMBER  TIME (UTC)"), "{}", heading());
+        assert!(heading(None).starts_with("NUMBER  TIME (UTC)"), "{}", heading(None));
+        let many = Row { params: json!({"target": "#a".repeat(200)}), ..row };
+        for width in [100, 120, 200] {
+            let line = line(&many, false, Some(width));
+            assert!(line.chars().count() <= width && line.ends_with('…'), "{width}: {line}");
+            assert!(heading(Some(width)).len() <= width);
+        }
     }
 }

@@ -11,13 +11,14 @@ use crate::cli::session_flags::{SessionFlags, ViewFlags};
 pub(crate) struct McpFlags {
     #[command(subcommand)]
     pub(crate) command: Option<McpCommand>,
-    /// Add tools, by group (network, state, emulate, files, evidence, vision, input, sharing, all) or name; `-NAME`
-    /// removes one. Separated by commas.
+    /// Add tools, by group (network, state, emulate, files, debug, vision, input, sharing, execute, all) or name;
+    /// `-NAME` removes one. Separated by commas.
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) tools: Vec<String>,
     /// Form of tool results.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) answers: Answers,
+    // The name before, which configurations of clients may hold.
+    #[arg(long, alias = "answers", value_enum, default_value_t)]
+    pub(crate) results: ResultFormFlag,
     /// Serve over HTTP on the daemon's loopback port while this command runs. Prints the URL, which contains a secret.
     #[arg(long, conflicts_with = "isolated")]
     pub(crate) http: bool,
@@ -27,6 +28,9 @@ pub(crate) struct McpFlags {
     /// List the tools with their size in tokens, and exit.
     #[arg(long)]
     pub(crate) list_tools: bool,
+    /// The chat whose agent starts this server.
+    #[arg(long, hide = true, value_name = "ID", conflicts_with_all = ["http", "isolated"])]
+    pub(crate) chat: Option<String>,
     #[command(flatten)]
     pub(crate) options: SessionFlags,
     #[command(flatten)]
@@ -74,7 +78,7 @@ pub(crate) enum McpCommand {
 
 /// Form of tool results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Answers {
+pub(crate) enum ResultFormFlag {
     /// Text, which every client shows to its model.
     #[default]
     Text,
@@ -84,12 +88,12 @@ pub(crate) enum Answers {
     Data,
 }
 
-impl From<Answers> for ResultForm {
-    fn from(answers: Answers) -> Self {
-        match answers {
-            Answers::Auto => Self::Auto,
-            Answers::Text => Self::Text,
-            Answers::Data => Self::Data,
+impl From<ResultFormFlag> for ResultForm {
+    fn from(flag: ResultFormFlag) -> Self {
+        match flag {
+            ResultFormFlag::Auto => Self::Auto,
+            ResultFormFlag::Text => Self::Text,
+            ResultFormFlag::Data => Self::Data,
         }
     }
 }

@@ -55,6 +55,8 @@ pub(super) fn run(context: &Context<'_>, opening: &str) -> Result<(), Failure> {
         port: 0,
         linger: Some(LINGER),
         audit_log: false,
+        chat_history: false,
+        agent_programs: Vec::new(),
         ..daemon_config(context, paths.clone(), Duration::ZERO)?
     };
     let (announce, announced) = mpsc::channel();

@@ -65,7 +65,7 @@ fn run_command(context: &Context<'_>, command: McpCommand) -> Result<(), Failure
 fn opening(context: &Context<'_>, flags: McpFlags) -> Result<McpOpening, Failure> {
     let restart = flags.options.restart;
     let options = flags.view.add_to(flags.options.into_options()?);
-    let configured = context.configuration.session_defaults()?;
+    let configured = context.session_defaults()?;
     // The client is an agent, not a user at a terminal: only grants allow it anything.
     let policy = configured.policy.or(Some(PolicyProfile::Guarded));
     let defaults = SessionOptions { policy, ..configured };
@@ -96,8 +96,9 @@ fn opening(context: &Context<'_>, flags: McpFlags) -> Result<McpOpening, Failure
             Origin::BuiltIn | Origin::ProjectFile { .. }
         ),
         tools: flags.tools,
-        answers: flags.answers.into(),
+        results: flags.results.into(),
         transport: if flags.http { McpTransport::Http } else { McpTransport::Stdio },
         resumed: false,
+        chat: flags.chat,
     })
 }

@@ -63,7 +63,9 @@ fn watch(context: &Context<'_>) -> Result<(), Failure> {
 /// Prompts the user; `None` at the end of stdin.
 fn prompt_user(context: &Context<'_>) -> Result<Option<ApprovalAnswer>, Failure> {
     loop {
-        context.printer.plain("  [o]nce, for this [s]ession, [a]lways, [n]o?");
+        context
+            .printer
+            .plain("  [o]nce, for this [s]ession, always for this a[g]ent, [a]lways for every agent, [n]o?");
         let mut line = String::new();
         if std::io::stdin().lock().read_line(&mut line).unwrap_or_default() == 0 {
             return Ok(None);
@@ -71,6 +73,7 @@ fn prompt_user(context: &Context<'_>) -> Result<Option<ApprovalAnswer>, Failure>
         let answer = match line.trim().to_ascii_lowercase().as_str() {
             "o" | "once" => ApprovalAnswer::Once,
             "s" | "session" => ApprovalAnswer::Session,
+            "g" | "agent" => ApprovalAnswer::Agent,
             "a" | "always" => ApprovalAnswer::Always,
             "n" | "no" => ApprovalAnswer::No,
             _ => continue,
@@ -91,8 +94,9 @@ fn pending(response: &Value) -> impl Iterator<Item = &Value> {
 fn described(question: &Value) -> String {
     let text = |field: &str| plain_line(question[field].as_str().unwrap_or_default(), 200);
     format!(
-        "{}: {:?} wants to {} on {} ({}), in session {}; {} s left\n  {}",
+        "{}: {:?}, {:?}, wants to {} on {} ({}), in session {}; {} s left\n  {}",
         text("id"),
+        text("agent"),
         text("who"),
         text("action"),
         text("site"),

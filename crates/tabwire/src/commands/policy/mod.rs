@@ -61,11 +61,12 @@ pub(super) fn allow(context: &Context<'_>, options: &AllowOptions) -> Result<(),
         Term::Session => json!("session"),
         Term::For(length) => json!({"seconds": length.as_secs()}),
     };
-    let body = json!({"site": options.site, "capabilities": given, "term": term});
+    let body = json!({"site": options.site, "capabilities": given, "term": term, "agent": options.agent});
     let entry = request_policy(context, "allow", body, TIMEOUT)?;
     context.printer.result(&entry, || {
         let (what, site) = (list(&entry["capabilities"]), text(&entry, "site"));
-        format!("{}: {what} allowed on {site}, {}.", text(&entry, "id"), term_text(&entry["term"]))
+        let whom = entry["agent"].as_str().map(|agent| format!(" for {agent:?}")).unwrap_or_default();
+        format!("{}: {what} allowed on {site}{whom}, {}.", text(&entry, "id"), term_text(&entry["term"]))
     });
     Ok(())
 }
@@ -114,10 +115,10 @@ pub(super) fn policy(context: &Context<'_>, command: &PolicyCommand) -> Result<(
             let response = request_policy(context, "show", json!({}), TIMEOUT)?;
             context.printer.result(&response, || show_text(&response));
         }
-        PolicyCommand::Check { url, action, policy } => {
+        PolicyCommand::Check { url, action, policy, agent } => {
             let usual = context.configuration.text(Key::Policy).map(|set| set.value.to_owned());
             let policy = policy.map(|policy| policy.as_str().to_owned()).or(usual);
-            let body = json!({"url": url, "action": action, "policy": policy});
+            let body = json!({"url": url, "action": action, "policy": policy, "agent": agent});
             let response = request_policy(context, "check", body, TIMEOUT)?;
             context.printer.result(&response, || check_text(&response));
         }
@@ -175,10 +176,12 @@ fn entries_text(entries: &Value) -> String {
     if entries.is_empty() {
         return "Nothing was granted or denied.".to_owned();
     }
-    let mut rows = vec![["ID", "SITE", "WHAT", "TERM"].map(str::to_owned).to_vec()];
+    let mut rows = vec![["ID", "SITE", "WHAT", "AGENT", "TERM"].map(str::to_owned).to_vec()];
     rows.extend(entries.iter().map(|entry| {
         let what = if entry["stance"] == "deny" { "denied".to_owned() } else { list(&entry["capabilities"]) };
-        vec![text(entry, "id").to_owned(), text(entry, "site").to_owned(), what, term_text(&entry["term"])]
+        let agent = entry["agent"].as_str().unwrap_or("every agent").to_owned();
+        let (id, site) = (text(entry, "id").to_owned(), text(entry, "site").to_owned());
+        vec![id, site, what, agent, term_text(&entry["term"])]
     }));
     table(&rows)
 }

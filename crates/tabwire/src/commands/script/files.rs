@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_script::limits::{CODE_BYTES, MODULE_BYTES};
+use tabwire_script::module_path::{candidates, join};
 use tabwire_script::typescript::{Purpose, prepare};
-
-/// Endings that an import may leave out.
-const ENDINGS: [&str; 6] = ["", ".ts", ".js", ".mts", ".mjs", "/index.ts"];
 
 /// A script and the files that it imports, by their paths seen from it.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,6 +16,15 @@ pub(super) struct ScriptFiles {
     pub(super) name: String,
     pub(super) code: String,
     pub(super) modules: BTreeMap<String, String>,
+}
+
+impl ScriptFiles {
+    /// The paths of the script, read from `file`, and of the files that it imports.
+    pub(super) fn paths(&self, file: &Path) -> Vec<PathBuf> {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let imported = self.modules.keys().map(|key| folder.join(key));
+        std::iter::once(file.to_owned()).chain(imported).collect()
+    }
 }
 
 /// Reads a file and everything that it imports.
@@ -54,8 +61,7 @@ fn imports_of(name: &str, code: &str) -> Vec<String> {
 }
 
 fn find_file(folder: &Path, wanted: &str) -> Option<(String, PathBuf)> {
-    let candidates = ENDINGS.iter().map(|ending| format!("{wanted}{ending}"));
-    candidates.map(|key| (key.clone(), folder.join(key))).find(|(_, path)| path.is_file())
+    candidates(wanted).map(|key| (key.clone(), folder.join(key))).find(|(_, path)| path.is_file())
 }
 
 fn read_file(path: &Path) -> Result<String, Failure> {
@@ -67,20 +73,6 @@ fn read_file(path: &Path) -> Result<String, Failure> {
         return Err(unreadable(&format!("it is larger than {CODE_BYTES} bytes")));
     }
     std::fs::read_to_string(path).map_err(|error| unreadable(&error))
-}
-
-/// The path of `import` seen from the folder of the file `base`.
-fn join(base: &str, import: &str) -> String {
-    let mut parts: Vec<&str> = base.split('/').collect();
-    parts.pop();
-    for part in import.split('/') {
-        match part {
-            "." | "" => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 #[cfg(test)]
@@ -101,9 +93,28 @@ mod tests {
         );
         write("lib/a.ts", "import { b } from '../b.js'; export const a = b;");
         write("b.js", "import './lib/a'; export const b = 1;");
-        let read = read(&home.path().join("script.ts")).expect("readable");
-        assert_eq!(read.name, "script.ts");
-        assert_eq!(read.modules.keys().collect::<Vec<_>>(), ["b.js", "lib/a.ts"]);
-        assert!(super::read(&home.path().join("missing.ts")).is_err());
+        let found = read(&home.path().join("script.ts")).expect("readable");
+        assert_eq!(found.name, "script.ts");
+        assert_eq!(found.modules.keys().collect::<Vec<_>>(), ["b.js", "lib/a.ts"]);
+        assert!(read(&home.path().join("missing.ts")).is_err());
+    }
+
+    #[test]
+    fn index_files_and_dynamic_imports_are_read() {
+        let home = tempfile::tempdir().expect("a directory");
+        for (name, text) in [
+            ("script.ts", "import './one'; import './two'; const later = await import('./three.js'); later;"),
+            ("one/index.js", "export const load = () => import(`../four`);"),
+            ("two/index.mts", ""),
+            ("three.ts", ""),
+            ("four/index.mjs", ""),
+        ] {
+            let path = home.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(path, text).expect("written");
+        }
+        let found = read(&home.path().join("script.ts")).expect("readable");
+        let names: Vec<_> = found.modules.keys().collect();
+        assert_eq!(names, ["four/index.mjs", "one/index.js", "three.ts", "two/index.mts"]);
     }
 }

@@ -1,6 +1,6 @@
 //! `connect` and `disconnect`: attach a session to a running browser, and detach it.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tabwire_api::api::{ActionRequest, SessionOptions};
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 
@@ -23,7 +23,14 @@ pub(crate) fn connect(
         headers: read_headers(headers)?,
         ..SessionOptions::default()
     };
-    start_with(context, "session_start", "connecting (the browser may ask for consent)", options, restart)
+    start_with(
+        context,
+        "session_start",
+        "connecting (the browser may ask for consent)",
+        options,
+        restart,
+        None,
+    )
 }
 
 pub(crate) fn disconnect(context: &Context<'_>) -> Result<(), Failure> {
@@ -32,8 +39,9 @@ pub(crate) fn disconnect(context: &Context<'_>) -> Result<(), Failure> {
         run_action(context, action, "disconnecting", request)
     };
     let status = run("session_status")?.result;
-    if status["ownership"] == "launched" {
-        let message = format!("Session {} has a browser that Tabwire launched.", context.session);
+    if status["ownership"] == "launched" || status["ownership"] == "rented" {
+        let how = if status["ownership"] == "launched" { "launched" } else { "rented" };
+        let message = format!("Session {} has a browser that Tabwire {how}.", context.session);
         return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
             "Run {} to close it. Only attached browsers can be disconnected.",
             [Step::command("tabwire session stop")],
@@ -45,7 +53,7 @@ pub(crate) fn disconnect(context: &Context<'_>) -> Result<(), Failure> {
             .with_remedy(Remedy::new("Run {}.", [Step::command("tabwire connect")])));
     }
     let response = run("session_stop")?;
-    context.printer.result(&json!(response), || {
+    context.printer.result(&response, || {
         format!("Session {} is detached from its browser, which keeps running.", context.session)
     });
     Ok(())

@@ -18,7 +18,7 @@ pub(crate) fn run(context: &Context<'_>, command: ContextCommand) -> Result<(), 
     };
     let request = ActionRequest { params, ..ActionRequest::default() };
     let response = run_action(context, action, "asking", request)?;
-    context.printer.result(&json!(response), || describe(&response.result));
+    context.printer.result(&response, || describe(&response.result));
     Ok(())
 }
 

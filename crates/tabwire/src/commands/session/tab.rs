@@ -20,7 +20,7 @@ pub(crate) fn run(context: &Context<'_>, command: &TabCommand) -> Result<(), Fai
     };
     let request = ActionRequest { params, ..ActionRequest::default() };
     let response = run_action(context, action, "asking", request)?;
-    context.printer.result(&json!(response), || describe(command, &response.result));
+    context.printer.result(&response, || describe(command, &response.result));
     Ok(())
 }
 

@@ -130,7 +130,7 @@ enum FileOwner {
     Foreign,
 }
 
-fn look(file: &ContainedFile) -> std::io::Result<FileOwner> {
+fn owner_of(file: &ContainedFile) -> std::io::Result<FileOwner> {
     Ok(match file.read() {
         Ok(None) => FileOwner::Missing,
         Ok(Some(text)) if text.contains(MARKER) => FileOwner::Ours(text),
@@ -142,7 +142,7 @@ fn look(file: &ContainedFile) -> std::io::Result<FileOwner> {
 }
 
 fn install(file: &ContainedFile, text: &str) -> std::io::Result<Outcome> {
-    let outcome = match look(file)? {
+    let outcome = match owner_of(file)? {
         FileOwner::Foreign => return Ok(Outcome::LeftAlone),
         FileOwner::Ours(current) if current == text => return Ok(Outcome::Current),
         FileOwner::Ours(_) => Outcome::Updated,
@@ -152,7 +152,7 @@ fn install(file: &ContainedFile, text: &str) -> std::io::Result<Outcome> {
 }
 
 fn uninstall(file: &ContainedFile) -> std::io::Result<Outcome> {
-    match look(file)? {
+    match owner_of(file)? {
         FileOwner::Missing => return Ok(Outcome::NotThere),
         FileOwner::Foreign => return Ok(Outcome::LeftAlone),
         FileOwner::Ours(_) => file.remove()?,

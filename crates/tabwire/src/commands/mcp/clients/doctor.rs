@@ -45,12 +45,12 @@ pub(crate) fn run(
         "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": {"name": "tabwire-doctor", "version": tabwire_api::VERSION},
     });
-    let greeted = server.ask("initialize", &hello)?;
+    let greeted = server.request("initialize", &hello)?;
     let greeting_ms = begun.elapsed().as_millis();
     server.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
-    let tools = server.ask("tools/list", &json!({}))?;
+    let tools = server.request("tools/list", &json!({}))?;
     let count = tools["tools"].as_array().map_or(0, Vec::len);
-    let status = server.ask("tools/call", &json!({"name": "status", "arguments": {}}))?;
+    let status = server.request("tools/call", &json!({"name": "status", "arguments": {}}))?;
     if status["isError"] == true || count == 0 {
         return Err(broken("it responds, but a tool call fails"));
     }
@@ -140,7 +140,7 @@ impl ServerProcess {
         written.map_err(|error| broken(&error.to_string()))
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
         self.next += 1;
         self.write(&json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}))?;
         loop {

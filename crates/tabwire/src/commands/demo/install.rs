@@ -1,38 +1,21 @@
-//! `demo`: finds a browser, installs one if there is none, and opens the demo page.
+//! Installs a browser for `demo`, where apt-get can.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
-use serde_json::json;
-use tabwire_api::api::SessionOptions;
 use tabwire_api::{ErrorCode, Failure};
-use tabwire_browser::finder;
 
-use super::{Context, action};
-use crate::config::Key;
+use crate::commands::Context;
 
-pub(super) fn run(context: &Context<'_>, yes: bool) -> Result<(), Failure> {
-    let environment = context.environment;
-    let browser = context.configuration.text(Key::Browser).map(|set| set.value);
-    let found = finder::find(browser, environment.path.as_deref());
-    match found {
-        Ok(found) => context.printer.progress(&format!("browser: {}", found.path.display())),
-        Err(error) if browser.is_some() => return Err(error.into()),
-        Err(_) => install(context, yes || environment.is_ci)?,
-    }
-    action::open(context, json!({}), (false, false), SessionOptions::default(), false)?;
-    context.printer.progress("opened the demo page in a headless browser; the session stays open: try `tabwire eval document.title`, then `tabwire close`");
-    Ok(())
-}
-
-fn install(context: &Context<'_>, sure: bool) -> Result<(), Failure> {
+/// Installs Debian's Chromium; asks first unless `sure`.
+pub(super) fn install(context: &Context<'_>, sure: bool) -> Result<(), Failure> {
     if !cfg!(target_os = "linux") || !std::path::Path::new("/usr/bin/apt-get").exists() {
         return Err(Failure::new(ErrorCode::NoBackend, "No Chrome, Chromium, Edge or Brave was found.")
-            .with_remedy("Install one (macOS: `brew install --cask chromium`), or set TABWIRE_BROWSER to its executable."));
+            .with_remedy("Install Chrome, Chromium, Edge or Brave (macOS: `brew install --cask chromium`), or set TABWIRE_BROWSER to an executable."));
     }
     if !sure && !confirmed()? {
         return Err(Failure::new(ErrorCode::NoBackend, "No browser was found, and none was installed.")
-            .with_remedy("Run it again with --yes, or set TABWIRE_BROWSER to a browser's executable."));
+            .with_remedy("Install Chrome, Chromium, Edge or Brave, run it again with --yes to install Debian's Chromium, or set TABWIRE_BROWSER to an executable."));
     }
     context.printer.progress("installing Debian's chromium with apt-get");
     for arguments in [&["update", "-qq"][..], &["install", "-y", "-qq", "chromium"][..]] {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::limits;
+/// Most bytes that a merging direction holds.
+const CHAOS_MERGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A fault in one direction of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +142,7 @@ impl Pipeline {
             Fault::Merge { bytes, .. } => Some(*bytes),
             _ => None,
         });
-        merge.unwrap_or(0).min(limits::CHAOS_MERGE_BYTES)
+        merge.unwrap_or(0).min(CHAOS_MERGE_BYTES)
     }
 
     fn piece_length(&self) -> usize {

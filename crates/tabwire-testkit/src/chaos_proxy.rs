@@ -1,11 +1,12 @@
 //! A proxy that injects faults into connections: delay, split, merge, duplicate, truncate, stall, drop.
 //!
-//! It stops when dropped, or after `limits::CHAOS_LIFE`, whichever comes first.
+//! It stops when dropped, or after `CHAOS_LIFE`, whichever comes first.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -14,7 +15,18 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::chaos_pipeline::{Action, Fault, Pipeline};
-use crate::limits;
+
+/// Longest wait for a chaos proxy to reach its upstream.
+const CHAOS_CONNECT: Duration = Duration::from_secs(5);
+
+/// Longest life of a chaos proxy, so that a hanging test does not keep it.
+const CHAOS_LIFE: Duration = Duration::from_secs(300);
+
+/// Bytes that a chaos proxy reads at once. Also the unit of duplication.
+const CHAOS_CHUNK_BYTES: usize = 64 * 1024;
+
+/// Concurrent connections of a chaos proxy.
+const CHAOS_CONNECTIONS: usize = 64;
 
 /// An address for connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +77,7 @@ impl ChaosProxy {
         let mut server = JoinSet::new();
         server.spawn(async move {
             // At the end of its life every connection is closed, as on drop.
-            let _ = timeout(limits::CHAOS_LIFE, serve(listener, upstream, plan, commands)).await;
+            let _ = timeout(CHAOS_LIFE, serve(listener, upstream, plan, commands)).await;
         });
         Ok(Self { endpoint, command, _server: server })
     }
@@ -147,7 +159,7 @@ fn without_delay(stream: TcpStream) -> BoxedStream {
 }
 
 async fn serve(listener: Listener, upstream: Endpoint, plan: ChaosPlan, commands: watch::Receiver<Command>) {
-    let permits = Arc::new(Semaphore::new(limits::CHAOS_CONNECTIONS));
+    let permits = Arc::new(Semaphore::new(CHAOS_CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -156,7 +168,7 @@ async fn serve(listener: Listener, upstream: Endpoint, plan: ChaosPlan, commands
                 let (upstream, plan, commands) = (upstream.clone(), plan.clone(), commands.clone());
                 connections.spawn(async move {
                     let _permit = permit;
-                    if let Ok(Ok(upstream)) = timeout(limits::CHAOS_CONNECT, connect(&upstream)).await {
+                    if let Ok(Ok(upstream)) = timeout(CHAOS_CONNECT, connect(&upstream)).await {
                         carry(client, upstream, plan, commands).await;
                     }
                 });
@@ -204,7 +216,7 @@ async fn pump(
     mut pipeline: Pipeline,
     mut commands: watch::Receiver<Command>,
 ) -> End {
-    let mut buffer = vec![0; limits::CHAOS_CHUNK_BYTES];
+    let mut buffer = vec![0; CHAOS_CHUNK_BYTES];
     let mut actions: Vec<Action> = pipeline.open().into_iter().collect();
     loop {
         for action in actions {

@@ -4,7 +4,11 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-use crate::limits;
+/// Largest request body the fixture site echoes.
+const REQUEST_BODY_BYTES: usize = 8 * 1024 * 1024;
+
+/// Largest request head the fixture site and the fake browser read.
+const REQUEST_HEAD_BYTES: usize = 64 * 1024;
 
 /// A request: its head, and its body if it has a length.
 #[derive(Debug)]
@@ -19,7 +23,7 @@ pub(crate) struct HttpRequest {
 impl HttpRequest {
     /// Reads the next request; `None` when the peer closed between two.
     pub(crate) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Self>> {
-        let mut left = limits::REQUEST_HEAD_BYTES;
+        let mut left = REQUEST_HEAD_BYTES;
         let Some(first) = read_line(stream, &mut left).await? else { return Ok(None) };
         let mut words = first.split(' ');
         let (Some(method), Some(target)) = (words.next(), words.next()) else {
@@ -43,7 +47,7 @@ impl HttpRequest {
         }
         if let Some(length) = request.header("content-length") {
             let length: usize = length.parse().map_err(|_| invalid("content-length"))?;
-            if length > limits::REQUEST_BODY_BYTES {
+            if length > REQUEST_BODY_BYTES {
                 return Err(invalid("body length"));
             }
             request.body.resize(length, 0);
@@ -121,7 +125,7 @@ mod tests {
         assert!(read("").await.expect("closed").is_none());
         assert!(read("GET\r\n\r\n").await.is_err());
         assert!(read("GET / HTTP/1.1\r\nunfinished").await.is_err());
-        let endless = format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(limits::REQUEST_HEAD_BYTES));
+        let endless = format!("GET /{} HTTP/1.1\r\n\r\n", "x".repeat(REQUEST_HEAD_BYTES));
         assert!(read(&endless).await.is_err());
     }
 }

@@ -8,7 +8,7 @@ use crate::{limits, sha1};
 
 /// A message of a peer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Received {
+pub(crate) enum PeerMessage {
     /// A complete text or binary message.
     Message(Vec<u8>),
     /// A ping with its payload.
@@ -54,13 +54,13 @@ pub(crate) fn encode(kind: FrameKind, payload: &[u8]) -> Vec<u8> {
 }
 
 /// Reads the next message, joining fragments.
-pub(crate) async fn receive(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Received> {
+pub(crate) async fn receive(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<PeerMessage> {
     let mut message = Vec::new();
     loop {
         let mut head = [0_u8; 2];
         match stream.read_exact(&mut head).await {
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Received::Closed),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(PeerMessage::Closed),
             Err(error) => return Err(error),
         }
         let payload = read_payload(stream, head[1], message.len()).await?;
@@ -68,11 +68,11 @@ pub(crate) async fn receive(stream: &mut (impl AsyncRead + Unpin)) -> io::Result
             0x0..=0x2 => {
                 message.extend_from_slice(&payload);
                 if head[0] & 0x80 != 0 {
-                    return Ok(Received::Message(message));
+                    return Ok(PeerMessage::Message(message));
                 }
             }
-            0x8 => return Ok(Received::Closed),
-            0x9 => return Ok(Received::Ping(payload)),
+            0x8 => return Ok(PeerMessage::Closed),
+            0x9 => return Ok(PeerMessage::Ping(payload)),
             _ => {}
         }
     }
@@ -114,15 +114,15 @@ mod tests {
             let payload = vec![b'x'; length];
             let frame = encode(FrameKind::Text, &payload);
             let received = receive(&mut frame.as_slice()).await.expect("whole frame");
-            assert_eq!(received, Received::Message(payload));
+            assert_eq!(received, PeerMessage::Message(payload));
         }
     }
 
     #[tokio::test]
     async fn masked_fragments_are_joined_and_end_of_file_is_a_close() {
         let mut bytes: &[u8] = &[0x01, 0x81, 1, 1, 1, 1, b'a' ^ 1, 0x80, 0x81, 2, 2, 2, 2, b'b' ^ 2];
-        assert_eq!(receive(&mut bytes).await.expect("joined"), Received::Message(b"ab".to_vec()));
-        assert_eq!(receive(&mut bytes).await.expect("end"), Received::Closed);
+        assert_eq!(receive(&mut bytes).await.expect("joined"), PeerMessage::Message(b"ab".to_vec()));
+        assert_eq!(receive(&mut bytes).await.expect("end"), PeerMessage::Closed);
     }
 
     #[tokio::test]

@@ -39,6 +39,16 @@ const PREFERENCES: &str = concat!(
     r#""credentials_enable_service":false,"profile":{"password_manager_enabled":false}}"#
 );
 
+/// Chromium, as Debian's package installs it.
+pub const CHROMIUM: &str = "/usr/bin/chromium";
+
+/// The browser for tests of what every Chromium does: `TABWIRE_TEST_BROWSER`, else Chromium. `cargo xtask test` names
+/// Chromium's headless shell, which starts with a fifth of the processor time; `--full` names none.
+#[must_use]
+pub fn test_browser() -> PathBuf {
+    std::env::var_os("TABWIRE_TEST_BROWSER").map_or_else(|| CHROMIUM.into(), PathBuf::from)
+}
+
 impl BareBrowser {
     /// Starts the browser.
     ///

@@ -35,7 +35,7 @@ impl McpClient {
             "capabilities": {},
             "clientInfo": {"name": "bench", "version": "1"},
         });
-        client.ask("initialize", &hello);
+        client.request("initialize", &hello);
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         client
     }
@@ -54,7 +54,7 @@ impl McpClient {
     ///
     /// # Panics
     /// When the server ends.
-    pub fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub fn request(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let message = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
         self.send(&message);
@@ -82,7 +82,7 @@ impl McpClient {
     /// When the tool fails.
     pub fn call_for_text(&mut self, tool: &str, arguments: &Value) -> (Duration, String) {
         let before = Instant::now();
-        let response = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        let response = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
         let taken = before.elapsed();
         let failed = response["error"].is_object() || response["result"]["isError"] == true;
         assert!(!failed, "{tool} {arguments}: {response}");

@@ -9,7 +9,7 @@ mod process;
 mod sample;
 mod tabwire_world;
 
-pub use bare_browser::{BareBrowser, FLAGS};
+pub use bare_browser::{BareBrowser, CHROMIUM, FLAGS, test_browser};
 pub use detached::detached;
 pub use mcp_client::McpClient;
 pub use mcp_peer::{McpOperation, McpPeer};

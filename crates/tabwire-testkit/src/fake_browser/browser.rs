@@ -177,7 +177,7 @@ mod tests {
     const OTHER: ConnectionId = ConnectionId(2);
 
     /// Feeds one frame and returns the sent frames as `peer: text` lines.
-    fn say(browser: &mut FakeBrowser, from: ConnectionId, frame: &str) -> Vec<String> {
+    fn feed(browser: &mut FakeBrowser, from: ConnectionId, frame: &str) -> Vec<String> {
         browser
             .received(from, frame.as_bytes())
             .into_iter()
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn auto_attach_sees_targets_of_other_peers() {
         let mut browser = browser("");
-        say(&mut browser, OTHER, r#"{"id":1,"method":"Target.setAutoAttach","params":{"autoAttach":true}}"#);
-        let said = say(
+        feed(&mut browser, OTHER, r#"{"id":1,"method":"Target.setAutoAttach","params":{"autoAttach":true}}"#);
+        let said = feed(
             &mut browser,
             PEER,
             r#"{"id":1,"method":"Target.createTarget","params":{"url":"about:blank"}}"#,
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_session_of_another_peer_is_not_found() {
         let mut browser = browser("");
-        let said = say(
+        let said = feed(
             &mut browser,
             PEER,
             r#"{"id":1,"method":"Target.attachToTarget","params":{"targetId":"T00000001"}}"#,
@@ -216,8 +216,8 @@ mod tests {
         assert!(said[1].contains("S00000002"), "{said:?}");
         let own =
             r#"{"id":2,"method":"Runtime.evaluate","sessionId":"S00000002","params":{"expression":"mine"}}"#;
-        assert!(say(&mut browser, PEER, own)[0].contains("mine"));
-        assert!(say(&mut browser, OTHER, own)[0].contains("not found"));
+        assert!(feed(&mut browser, PEER, own)[0].contains("mine"));
+        assert!(feed(&mut browser, OTHER, own)[0].contains("not found"));
     }
 
     #[test]
@@ -225,28 +225,28 @@ mod tests {
         let mut browser = browser(
             "{\"method\":\"Page.enable\",\"do\":\"twice\",\"times\":1}\n{\"method\":\"Page.enable\",\"do\":\"never\"}",
         );
-        assert_eq!(say(&mut browser, PEER, r#"{"id":7,"method":"Page.enable"}"#).len(), 2);
-        assert!(say(&mut browser, PEER, r#"{"id":8,"method":"Page.enable"}"#).is_empty());
+        assert_eq!(feed(&mut browser, PEER, r#"{"id":7,"method":"Page.enable"}"#).len(), 2);
+        assert!(feed(&mut browser, PEER, r#"{"id":8,"method":"Page.enable"}"#).is_empty());
     }
 
     #[test]
     fn f46_close_gets_a_response_and_is_obeyed_or_ignored() {
         let close = r#"{"id":1,"method":"Browser.close"}"#;
-        assert_eq!(say(&mut browser(""), PEER, close).last().map(String::as_str), Some("1: Exit"));
-        assert_eq!(say(&mut browser("{\"do\":\"ignore_close\"}"), PEER, close).len(), 1);
+        assert_eq!(feed(&mut browser(""), PEER, close).last().map(String::as_str), Some("1: Exit"));
+        assert_eq!(feed(&mut browser("{\"do\":\"ignore_close\"}"), PEER, close).len(), 1);
     }
 
     #[test]
     fn invalid_frames_and_unknown_methods_are_protocol_errors() {
         let mut browser = browser("");
-        assert!(say(&mut browser, PEER, "{").iter().all(|line| line.contains("-32700")));
-        assert!(say(&mut browser, PEER, r#"{"id":1,"method":"No.such"}"#)[0].contains("wasn't found"));
+        assert!(feed(&mut browser, PEER, "{").iter().all(|line| line.contains("-32700")));
+        assert!(feed(&mut browser, PEER, r#"{"id":1,"method":"No.such"}"#)[0].contains("wasn't found"));
     }
 
     #[test]
     fn events_precede_the_response_on_the_callers_session() {
         let script = r#"{"method":"Log.enable","do":"events","event":"Log.entryAdded","count":3,"bytes":10}"#;
-        let said = say(&mut browser(script), PEER, r#"{"id":1,"method":"Log.enable"}"#);
+        let said = feed(&mut browser(script), PEER, r#"{"id":1,"method":"Log.enable"}"#);
         assert_eq!(said.len(), 4);
         assert!(said[2].contains("\"number\":2") && said[3].contains("\"id\":1"), "{said:?}");
     }

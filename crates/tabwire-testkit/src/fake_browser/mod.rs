@@ -11,4 +11,5 @@ mod transport;
 pub use browser::{FakeBrowser, Step};
 pub use script::{Fault, Script};
 pub use targets::ConnectionId;
+pub(crate) use transport::{Hub, serve_connection};
 pub use transport::{serve_pipe, serve_websocket};

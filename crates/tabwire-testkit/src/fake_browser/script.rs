@@ -26,6 +26,9 @@ use serde_json::Value;
 
 use crate::limits;
 
+/// Most bytes that one line of a fake browser's script generates. More than any client should accept.
+const SCRIPTED_MESSAGE_BYTES: usize = 512 * 1024 * 1024;
+
 /// A fault of a fake browser.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -109,7 +112,7 @@ impl Script {
             if line.method.is_none() && !line.fault.is_global() {
                 return Err(format!("line {}: this fault needs a method", index + 1));
             }
-            if line.fault.scripted_bytes() > limits::SCRIPTED_MESSAGE_BYTES {
+            if line.fault.scripted_bytes() > SCRIPTED_MESSAGE_BYTES {
                 return Err(format!("line {}: more bytes than a fake browser may make up", index + 1));
             }
             script.lines.push(line);

@@ -21,7 +21,7 @@ struct Target {
 }
 
 #[derive(Debug, Default)]
-struct Listening {
+struct Subscriptions {
     discovers: bool,
     auto_attaches: bool,
     waits: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Targets {
     /// Attached CDP sessions: the peer, and the target; `None` for the browser itself.
     sessions: BTreeMap<String, (ConnectionId, Option<String>)>,
     /// The discovery settings of browser-level sessions.
-    listeners: BTreeMap<Address, Listening>,
+    listeners: BTreeMap<Address, Subscriptions>,
 }
 
 impl Targets {

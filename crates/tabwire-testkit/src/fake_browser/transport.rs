@@ -17,7 +17,10 @@ use super::browser::{FakeBrowser, Step};
 use super::targets::ConnectionId;
 use crate::http_request::HttpRequest;
 use crate::limits;
-use crate::websocket::{self, FrameKind, Received};
+use crate::websocket::{self, FrameKind, PeerMessage};
+
+/// Frames the fake browser queues for one connection before it stops reading from all of them.
+const FAKE_QUEUE_FRAMES: usize = 1_024;
 
 #[derive(Clone, Copy, Debug)]
 enum Framing {
@@ -45,7 +48,7 @@ enum Outgoing {
 
 /// The state that all connections share.
 #[derive(Debug)]
-struct Hub {
+pub(crate) struct Hub {
     browser: Mutex<FakeBrowser>,
     writers: Mutex<BTreeMap<ConnectionId, mpsc::Sender<Outgoing>>>,
     stalled_until: Mutex<Instant>,
@@ -54,6 +57,16 @@ struct Hub {
 }
 
 impl Hub {
+    /// A browser behind websockets.
+    pub(crate) fn of_websockets(browser: FakeBrowser) -> Arc<Self> {
+        Self::new(browser, Framing::Websocket)
+    }
+
+    /// Waits until the browser exits by itself.
+    pub(crate) async fn exited(&self) {
+        self.exit.notified().await;
+    }
+
     fn new(browser: FakeBrowser, framing: Framing) -> Arc<Self> {
         Arc::new(Self {
             browser: Mutex::new(browser),
@@ -169,13 +182,14 @@ async fn welcome(hub: Arc<Hub>, connection: ConnectionId, stream: TcpStream, por
     }
 }
 
-async fn serve_connection(
+/// Serves one connection until it ends.
+pub(crate) async fn serve_connection(
     hub: &Arc<Hub>,
     connection: ConnectionId,
     mut input: impl AsyncBufRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) {
-    let (sender, receiver) = mpsc::channel(limits::FAKE_QUEUE_FRAMES);
+    let (sender, receiver) = mpsc::channel(FAKE_QUEUE_FRAMES);
     lock(&hub.writers).insert(connection, sender.clone());
     let mut writer = JoinSet::new();
     writer.spawn(write(Arc::clone(hub), receiver, output));
@@ -209,11 +223,11 @@ async fn read_websocket_frame(
 ) -> io::Result<Option<Vec<u8>>> {
     loop {
         match websocket::receive(input).await? {
-            Received::Message(message) => return Ok(Some(message)),
-            Received::Ping(payload) => {
+            PeerMessage::Message(message) => return Ok(Some(message)),
+            PeerMessage::Ping(payload) => {
                 let _ = writer.send(Outgoing::Write(websocket::encode(FrameKind::Pong, &payload))).await;
             }
-            Received::Closed => return Ok(None),
+            PeerMessage::Closed => return Ok(None),
         }
     }
 }

@@ -23,14 +23,14 @@ pub use self::windows::FakeWindows;
 pub(crate) struct LineOutput(Arc<Mutex<pipe::Sender>>);
 
 impl LineOutput {
-    pub(crate) async fn say(&self, line: &[u8]) -> io::Result<()> {
+    pub(crate) async fn write(&self, line: &[u8]) -> io::Result<()> {
         let mut output = self.0.lock().await;
         output.write_all(line).await?;
         output.flush().await
     }
 
-    async fn say_json(&self, value: &Value) -> io::Result<()> {
-        self.say(format!("{value}\n").as_bytes()).await
+    async fn write_json(&self, value: &Value) -> io::Result<()> {
+        self.write(format!("{value}\n").as_bytes()).await
     }
 }
 
@@ -70,11 +70,11 @@ impl FakePowershell {
         match self.windows.fault("start") {
             Some(Fault::Die) => return Err(io::ErrorKind::ConnectionAborted.into()),
             Some(Fault::Hang) => return std::future::pending().await,
-            Some(Fault::Old) => self.output.say_json(&json!({"ready": {"protocol": 0}})).await?,
-            Some(Fault::Garbage) => self.output.say(b"#< CLIXML\r\nWelcome to Windows!\r\n").await?,
+            Some(Fault::Old) => self.output.write_json(&json!({"ready": {"protocol": 0}})).await?,
+            Some(Fault::Garbage) => self.output.write(b"#< CLIXML\r\nWelcome to Windows!\r\n").await?,
             _ => {}
         }
-        self.output.say(b"{\"ready\":{\"protocol\":1,\"powershell\":\"fake\"}}\r\n").await?;
+        self.output.write(b"{\"ready\":{\"protocol\":1,\"powershell\":\"fake\"}}\r\n").await?;
         let input = pipe::OpenOptions::new().open_receiver("/dev/fd/0")?;
         let mut lines = BufReader::new(input).lines();
         while let Some(line) = lines.next_line().await? {
@@ -104,19 +104,19 @@ impl FakePowershell {
             Some(Fault::Die) => return Err(io::ErrorKind::ConnectionAborted.into()),
             Some(Fault::Hang) => return std::future::pending().await,
             Some(Fault::Half) => {
-                self.output.say(format!("{{\"id\":{id},\"resu").as_bytes()).await?;
+                self.output.write(format!("{{\"id\":{id},\"resu").as_bytes()).await?;
                 return Err(io::ErrorKind::ConnectionAborted.into());
             }
-            Some(Fault::Garbage) => self.output.say("\u{7}gar\"bage}\n{\n\n".as_bytes()).await?,
+            Some(Fault::Garbage) => self.output.write("\u{7}gar\"bage}\n{\n\n".as_bytes()).await?,
             Some(Fault::Flood) => {
                 for _ in 0..1000 {
-                    self.output.say(b"garbage\n").await?;
+                    self.output.write(b"garbage\n").await?;
                 }
             }
             Some(Fault::WrongId) => id = json!(999_999),
             Some(Fault::Slow) => tokio::time::sleep(std::time::Duration::from_millis(300)).await,
             Some(Fault::Refuse) => {
-                return self.output.say_json(&json!({"id": id, "error": "Access is denied"})).await;
+                return self.output.write_json(&json!({"id": id, "error": "Access is denied"})).await;
             }
             Some(Fault::Old) | None => {}
         }
@@ -124,7 +124,7 @@ impl FakePowershell {
             Ok(result) => json!({"id": id, "result": result}),
             Err(error) => json!({"id": id, "error": error.to_string()}),
         };
-        self.output.say_json(&response).await
+        self.output.write_json(&response).await
     }
 
     async fn carry_out(&mut self, what: &str, request: &Value) -> io::Result<Value> {

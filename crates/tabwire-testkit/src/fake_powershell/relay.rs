@@ -10,7 +10,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::LineOutput;
-use crate::websocket::{FrameKind, Received, encode, receive};
+use crate::websocket::{FrameKind, PeerMessage, encode, receive};
 
 /// An open websocket. Closed when dropped.
 #[derive(Debug)]
@@ -74,20 +74,20 @@ fn masked(payload: &[u8]) -> Vec<u8> {
 async fn read(number: u64, mut input: BufReader<OwnedReadHalf>, output: &LineOutput) -> io::Result<()> {
     let closed = loop {
         match receive(&mut input).await {
-            Ok(Received::Message(message)) => {
+            Ok(PeerMessage::Message(message)) => {
                 let mut line = format!("{{\"relay\":{number},\"frame\":").into_bytes();
                 line.extend_from_slice(&message);
                 line.extend_from_slice(b"}\n");
-                output.say(&line).await?;
+                output.write(&line).await?;
             }
-            Ok(Received::Ping(_)) => {}
-            Ok(Received::Closed) => break "READER_CLOSE",
+            Ok(PeerMessage::Ping(_)) => {}
+            Ok(PeerMessage::Closed) => break "READER_CLOSE",
             Err(_) => break "READER_ERROR",
         }
     };
     let code = if closed == "READER_ERROR" { "ConnectionClosedPrematurely" } else { "NormalClosure" };
     let line = format!("{{\"relay\":{number},\"closed\":{{\"signal\":\"{closed}\",\"code\":\"{code}\"}}}}\n");
-    output.say(line.as_bytes()).await
+    output.write(line.as_bytes()).await
 }
 
 async fn read_head(input: &mut (impl AsyncReadExt + Unpin)) -> io::Result<String> {

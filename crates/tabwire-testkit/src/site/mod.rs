@@ -16,6 +16,7 @@ pub use page::prompt_injection::{INJECTION_DATA, INJECTIONS};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -23,8 +24,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::http_request::HttpRequest;
-use crate::limits as bounds;
-use crate::websocket::{self, FrameKind, Received};
+use crate::websocket::{self, FrameKind, PeerMessage};
 
 use gates::Gates;
 use http::incoming::Incoming;
@@ -32,6 +32,9 @@ use http::recorded_head::RecordedHead;
 use http::response::Response;
 use request_counts::RequestCounts;
 use route::{SiteResponse, SlowBody};
+
+/// Longest time a keep-alive connection to the fixture site may sit idle.
+const SITE_IDLE: Duration = Duration::from_secs(60);
 
 /// A running fixture site. It stops when dropped.
 #[derive(Debug)]
@@ -98,7 +101,7 @@ async fn serve(listener: TcpListener, port: u16, request_counts: Arc<RequestCoun
                 Ok((stream, _)) => {
                     connections.spawn(serve_connection(stream, port, Arc::clone(&request_counts), Arc::clone(&gates)));
                 }
-                Err(_) => sleep(std::time::Duration::from_millis(10)).await,
+                Err(_) => sleep(Duration::from_millis(10)).await,
             },
             Some(_) = connections.join_next() => {}
         }
@@ -116,7 +119,7 @@ async fn serve_connection(
     let mut stream = BufReader::new(stream);
     loop {
         let mut recorded = RecordedHead::new(&mut stream);
-        let read = timeout(bounds::SITE_IDLE, HttpRequest::read(&mut recorded)).await;
+        let read = timeout(SITE_IDLE, HttpRequest::read(&mut recorded)).await;
         let Ok(Ok(Some(request))) = read else { return };
         let head = recorded.into_text();
         request_counts.add(&request.path);
@@ -193,11 +196,11 @@ async fn send_events(stream: &mut BufReader<TcpStream>, events: u32) -> io::Resu
 
 async fn echo(stream: &mut BufReader<TcpStream>, key: &str) -> io::Result<()> {
     stream.write_all(websocket::accept_head(key).as_bytes()).await?;
-    while let Ok(received) = timeout(bounds::SITE_IDLE, websocket::receive(stream)).await {
+    while let Ok(received) = timeout(SITE_IDLE, websocket::receive(stream)).await {
         let frame = match received? {
-            Received::Message(message) => websocket::encode(FrameKind::Text, &message),
-            Received::Ping(payload) => websocket::encode(FrameKind::Pong, &payload),
-            Received::Closed => break,
+            PeerMessage::Message(message) => websocket::encode(FrameKind::Text, &message),
+            PeerMessage::Ping(payload) => websocket::encode(FrameKind::Pong, &payload),
+            PeerMessage::Closed => break,
         };
         stream.write_all(&frame).await?;
     }

@@ -11,6 +11,9 @@ use super::page::{
     prompt_injection, redirects, static_pages,
 };
 
+/// Most events one `/events/stream` sends.
+const SITE_STREAM_EVENTS: u32 = 1_000;
+
 /// The reaction to one request.
 #[derive(Debug)]
 pub(super) enum SiteResponse {
@@ -79,7 +82,7 @@ fn find_connection_response(incoming: Incoming<'_>) -> Option<SiteResponse> {
     let request = incoming.request;
     match incoming.path() {
         "/events/stream" => {
-            Some(SiteResponse::Stream { events: incoming.number("count", 5, bounds::SITE_STREAM_EVENTS) })
+            Some(SiteResponse::Stream { events: incoming.number("count", 5, SITE_STREAM_EVENTS) })
         }
         "/websocket/echo" => request.websocket_key().map(|key| SiteResponse::Echo { key: key.to_owned() }),
         "/held" => {

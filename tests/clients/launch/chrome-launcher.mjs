@@ -3,7 +3,7 @@
 //   node launch/chrome-launcher.mjs --tool playwright|playwright-persistent|puppeteer-pipe|puppeteer-port
 //     --executable PATH [--profile DIRECTORY] [--arguments "--a --b=c"] [--window yes]
 //
-// Commands: {"title": URL} {"eval": EXPRESSION} {"pages": true} {"close": true}. An error is {"error":
+// Commands: {"first": URL}, which loads in the first page, {"title": URL} {"eval": EXPRESSION} {"pages": true} {"close": true}. An error is {"error":
 // MESSAGE}.
 
 import { createInterface } from 'node:readline';
@@ -55,6 +55,11 @@ async function carryOut(command) {
   if (command.title !== undefined) {
     page ??= await browser.newPage();
     await page.goto(command.title, { timeout: STEP_MILLISECONDS });
+    return { title: await page.title() };
+  }
+  if (command.first !== undefined) {
+    [page] = await browser.pages();
+    await page.goto(command.first, { timeout: STEP_MILLISECONDS });
     return { title: await page.title() };
   }
   if (command.eval !== undefined) return { value: await page.evaluate(command.eval) };

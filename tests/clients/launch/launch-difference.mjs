@@ -22,26 +22,29 @@ async function launch(executablePath) {
   return { browser, operations: puppeteerOperations(address), newPage: () => browser.newPage(), close: (page) => page.close() };
 }
 
-async function perform({ newPage, close }, operation) {
+/** Runs an operation. `browser.page` is the page of the operation before, if that was marked as usable on any page. */
+async function perform(browser, [, operation, onAnyPage]) {
   let timer;
   const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error('no end')), STEP_MILLISECONDS); });
-  const page = await newPage();
+  if (browser.page && !onAnyPage) await browser.close(browser.page).catch(() => {});
+  const page = (onAnyPage && browser.page) || await browser.newPage();
+  browser.page = onAnyPage ? page : undefined;
   try {
     return JSON.stringify(await Promise.race([operation(page), late])) ?? 'undefined';
   } catch (error) {
     return `threw ${String(error?.message ?? error).split('\n')[0]}`;
   } finally {
     clearTimeout(timer);
-    await close(page).catch(() => {});
+    if (!onAnyPage) await browser.close(page).catch(() => {});
   }
 }
 
 const direct = await launch(settings.direct);
 const shim = await launch(settings['shim']);
 const [differences, failures] = [[], []];
-for (const [index, [name, operation]] of direct.operations.entries()) {
-  const [, same] = shim.operations[index];
-  const [one, other] = await Promise.all([perform(direct, operation), perform(shim, same)]);
+for (const [index, operation] of direct.operations.entries()) {
+  const [name] = operation;
+  const [one, other] = await Promise.all([perform(direct, operation), perform(shim, shim.operations[index])]);
   if (one !== other) differences.push({ name, direct: one.slice(0, 300), shim: other.slice(0, 300) });
   // An operation that fails is counted, although it may fail in the same way on both.
   if (one.startsWith('threw')) failures.push({ name, one });

@@ -1,5 +1,8 @@
 // Operations whose results depend on the browser only. The same list runs on a browser launched directly and
-// on one launched through a shim; each operation returns a value to compare.
+// on one launched through a shim; each operation returns a value to compare. It gets a new page, unless it is marked
+// with ON_ANY_PAGE: then it may get the page of the operation before.
+
+const ON_ANY_PAGE = true;
 
 const PATHS = ['/plain', '/form', '/frames', '/dialogs', '/popup', '/media', '/table', '/shadow', '/inputs', '/checks',
   '/selects', '/article'];
@@ -15,8 +18,8 @@ const summary = '({ title: document.title, path: location.pathname, links: docum
 /** Operations that both libraries have under the same names. */
 function common(address) {
   return [
-    ...PATHS.map((path) => [`read ${path}`, async (page) => { await page.goto(address('a', path)); return page.evaluate(summary); }]),
-    ...FACTS.map((fact) => [`fact ${fact}`, async (page) => { await page.goto(address('a', '/plain')); return page.evaluate(fact); }]),
+    ...PATHS.map((path) => [`read ${path}`, async (page) => { await page.goto(address('a', path)); return page.evaluate(summary); }, ON_ANY_PAGE]),
+    ...FACTS.map((fact) => [`fact ${fact}`, async (page) => { await page.goto(address('a', '/plain')); return page.evaluate(fact); }, ON_ANY_PAGE]),
     ['status of a page', async (page) => (await page.goto(address('a', '/plain'))).status()],
     ['status of nothing', async (page) => (await page.goto(address('a', '/nowhere'))).status()],
     ['redirect', async (page) => { await page.goto(address('a', '/redirect')); return new URL(page.url()).pathname; }],
@@ -81,6 +84,12 @@ export function playwrightOperations(address) {
       page.on('request', (request) => seen.push(request.resourceType()));
       await page.goto(address('a', '/plain'), { waitUntil: 'load' });
       return seen.filter((type) => type === 'document');
+    }],
+    ['the first request of a popup', async (page) => {
+      await page.goto(address('a', '/plain'));
+      const asked = page.context().waitForEvent('request', (request) => request.url().endsWith('/form'));
+      await page.evaluate('void open("/form")');
+      return (await asked).isNavigationRequest();
     }],
     ['contexts are apart', async (page) => {
       await page.goto(address('a', '/plain'));

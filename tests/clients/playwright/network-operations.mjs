@@ -17,7 +17,62 @@ async function download(world, selector, name, content) {
   await rm(path);
 }
 
+/** Requests that the client answers itself, by the last part of their path. */
+const WORKER_FILES = {
+  'main.js': ['text/javascript', "importScripts('imported.js'); self.fetched = fetch('data').then((response) => response.text())"],
+  'imported.js': ['text/javascript', 'self.imported = 1'],
+  data: ['text/plain', 'made by the client'],
+};
+
 export const networkOperations = [
+  { name: 'first request of a popup', needsPausedPopups: true, async run(world) {
+    const page = await world.page('/popup');
+    const [button, mark] = world.random.pick([['#blank-link', 'blank-link'], ['#without-opener', 'without-opener'], ['#with-opener', 'with-opener']]);
+    const isFirst = (request) => request.url().endsWith(`/popup/child?${mark}`);
+    const [request, popup] = await Promise.all([
+      world.context.waitForEvent('request', { predicate: isFirst, timeout: 9_000 }),
+      world.context.waitForEvent('page'),
+      page.locator(button).click(),
+    ]);
+    world.claim(popup);
+    assert.equal((await request.response()).status(), 200);
+    assert.equal(request.isNavigationRequest(), true);
+  } },
+  { name: 'route the first request of a popup', needsPausedPopups: true, async run(world) {
+    const page = await world.page('/popup');
+    const token = world.token();
+    const body = `<title>${token}</title>`;
+    await world.context.route('**/popup/child?blank-link', (route) => route.fulfill({ contentType: 'text/html', body }));
+    const [popup] = await Promise.all([world.context.waitForEvent('page'), page.locator('#blank-link').click()]);
+    world.claim(popup);
+    await popup.waitForLoadState();
+    assert.equal(await popup.title(), token);
+    await world.context.unroute('**/popup/child?blank-link');
+  } },
+  { name: 'requests of a service worker', needsServiceWorkers: true, async run(world) {
+    const page = await world.page('/plain');
+    const folder = `/worker/${world.token()}/`;
+    const nameOf = (request) => request.url().split('/').pop();
+    const isOurs = (url) => url.pathname.startsWith(folder);
+    const [reported, routed] = [new Set(), new Set()];
+    const report = (request) => { if (isOurs(new URL(request.url()))) reported.add(`${nameOf(request)} ${request.serviceWorker() !== null}`); };
+    world.context.on('request', report);
+    await world.context.route(isOurs, (route) => {
+      routed.add(nameOf(route.request()));
+      const [contentType, body] = WORKER_FILES[nameOf(route.request())];
+      return route.fulfill({ contentType, body });
+    });
+    const [worker] = await Promise.all([
+      world.context.waitForEvent('serviceworker', { predicate: (worker) => isOurs(new URL(worker.url())), timeout: 9_000 }),
+      page.evaluate((script) => navigator.serviceWorker.register(script).then(() => null), `${folder}main.js`),
+    ]);
+    assert.deepEqual(await worker.evaluate(async () => [self.imported, await self.fetched]), [1, 'made by the client']);
+    assert.deepEqual([...routed].sort(), ['data', 'imported.js', 'main.js']);
+    assert.deepEqual([...reported].sort(), ['data true', 'imported.js true', 'main.js true']);
+    await world.context.unroute(isOurs);
+    world.context.off('request', report);
+    await page.evaluate(async (scope) => (await navigator.serviceWorker.getRegistration(scope)).unregister(), folder);
+  } },
   { name: 'route fulfil', async run(world) {
     const page = await world.page('/requests');
     const token = world.token();

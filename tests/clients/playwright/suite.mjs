@@ -2,6 +2,7 @@
 //
 //   node playwright/suite.mjs --endpoint <ws or http address> --site-port N
 //     [--operations 200] [--seed 1] [--contexts own,default] [--pause-at K] [--part 1/1] [--service-workers shown|hidden]
+//     [--only WORD,WORD] [--skip WORDS]
 //
 // Exit code 0 only if every operation passed and nothing of another client was ever seen.
 
@@ -17,13 +18,19 @@ import { PlaywrightWorld } from './world.mjs';
 import { SeededRandom } from '../shared/seeded-random.mjs';
 
 const settings = readArguments(
-  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0', 'service-workers': 'shown', part: '1/1' },
+  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0', 'service-workers': 'shown', part: '1/1', skip: '', only: '' },
   ['endpoint', 'site-port'],
 );
 const random = new SeededRandom(Number(settings.seed));
 const runner = new OperationRunner('playwright', random);
 const folder = await mkdtemp(join(tmpdir(), 'playwright-suite-'));
 const browser = await chromium.connectOverCDP(settings.endpoint, { timeout: 20_000 });
+
+/** The user's own browser shows no service workers, and Chrome lets an extension attach to a popup when its first request may be on its way. `--only` runs the operations whose name contains one of its words. */
+function isWanted({ name, needsServiceWorkers, needsPausedPopups }) {
+  if (settings.skip !== '' && name.includes(settings.skip)) return false;
+  return settings.only.split(',').some((word) => name.includes(word)) && (settings['service-workers'] === 'shown' || !(needsServiceWorkers || needsPausedPopups));
+}
 
 function worldOf(kind, context) {
   return new PlaywrightWorld({ kind, context, sitePort: settings['site-port'], random, folder, serviceWorkers: settings['service-workers'] });
@@ -39,7 +46,7 @@ try {
     await runner.run('settings are made', world.kind, () => openPersistentPage(world));
   }
   await runner.runMany({
-    operations: [...pageOperations, ...networkOperations],
+    operations: [...pageOperations, ...networkOperations].filter(isWanted),
     worlds,
     count: Number(settings.operations),
     recheck: recheckPersistentPage,

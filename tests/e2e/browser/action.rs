@@ -134,3 +134,32 @@ pub(crate) fn open_an_alert(world: &World, site: &FixtureSite) {
     // A page without frames, because `World` expects one CDP session per tab at the end.
     world.open(&[&site.page("/plain")]);
 }
+
+#[test]
+fn b11_the_http_api_works_as_its_page_says() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.open(&[&site.page("/plain")]);
+    let page = include_str!("../../../docs/batches.md");
+    assert!(page.contains("Host: tabwire.local") && page.contains("http://tabwire.local/v1/actions"));
+    let get = |host: &str| {
+        world.http(&format!("GET /v1/actions HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
+    };
+    let (status, body) = get("tabwire.local");
+    assert!(status.contains("200"), "{status}");
+    let listed: Value = serde_json::from_str(&body).expect("JSON");
+    let names: Vec<&str> =
+        listed.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    let known = tabwire_engine::ACTIONS.iter().chain(tabwire_engine::SESSION_ACTIONS);
+    for action in known {
+        assert!(names.contains(&action.name), "{} is not listed", action.name);
+    }
+    let body = json!({"session": "default", "params": {"what": "title"}}).to_string();
+    let (status, body) = world.http(&format!(
+        "POST /v1/actions/get HTTP/1.1\r\nHost: tabwire.local\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    ));
+    assert!(status.contains("200") && body.contains("Plain page"), "{status} {body}");
+    let (status, body) = get("localhost");
+    assert!(status.contains("403") && body.contains("`tabwire.local`"), "the hint names the host: {body}");
+}

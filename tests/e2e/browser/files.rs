@@ -34,12 +34,8 @@ pub(crate) fn download(world: &World, site: &FixtureSite) {
     check(&["--url", "/download/report.txt"], &downloads.join("report-2.txt"), "report content\n");
     check(&["#name-traversal"], &downloads.join("_.._evil.sh.download"), "content of ../../evil.sh\n");
     let work = world.home().canonicalize().expect("there").join("work");
-    check(
-        &["--url", "/download/plain.txt", "--path", "work/out.txt"],
-        &work.join("out.txt"),
-        "plain content\n",
-    );
-    check(&["#blob", "--path", "work"], &work.join("blob.txt"), "blob content\n");
+    check(&["--url", "/download/plain.txt", "-o", "work/out.txt"], &work.join("out.txt"), "plain content\n");
+    check(&["#blob", "-o", "work"], &work.join("blob.txt"), "blob content\n");
     assert_eq!(downloads.metadata().expect("there").mode() & 0o777, 0o700);
     assert_eq!(world.files("state/downloads"), ["_.._evil.sh.download", "report-2.txt", "report.txt"]);
     let listed = world.run(&["downloads"]).succeeded();
@@ -73,9 +69,9 @@ pub(crate) fn stay_within_the_roots(world: &World, site: &FixtureSite) {
     let (target, traversal) =
         (format!("{name}/new.txt"), format!("../{}/new.txt", name.trim_start_matches("/tmp/")));
     for path in [target.as_str(), traversal.as_str(), "link/new.txt", "mine.txt/../../new.txt"] {
-        refused(world, &["download-file", "--url", "/download/plain.txt", "--path", path]);
+        refused(world, &["download-file", "--url", "/download/plain.txt", "-o", path]);
     }
-    let taken = world.run(&["--json", "download-file", "--url", "/download/plain.txt", "--path", "mine.txt"]);
+    let taken = world.run(&["--json", "download-file", "--url", "/download/plain.txt", "-o", "mine.txt"]);
     assert_eq!(taken.failure(), ("BAD_ARGS".to_owned(), 2), "{taken:?}");
     assert_eq!(fs::read_dir(outside.path()).expect("there").count(), 1, "something was written outside");
     let secret = format!("{name}/secret.txt");

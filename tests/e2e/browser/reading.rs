@@ -65,8 +65,10 @@ fn a_page_is_saved_as_screenshot_and_pdf() {
         .find(|word| word.starts_with('e') && word[1..].parse::<u32>().is_ok());
     let clicked = world.run(&["click", name.unwrap_or_else(|| panic!("a ref in {line}"))]).succeeded();
     assert!(clicked.stdout.starts_with("clicked button"), "{clicked:?}");
-    let taken = world.run(&["--json", "screenshot", "-o", "view.png"]);
-    assert_eq!(taken.failure(), ("BAD_ARGS".to_owned(), 2), "nothing is overwritten: {taken:?}");
+    world.run(&["screenshot", "-o", "view.png"]).succeeded();
+    fs::write(world.home().join("theirs.png"), "a file of the user").expect("written");
+    let taken = world.run(&["--json", "screenshot", "-o", "theirs.png"]);
+    assert_eq!(taken.failure(), ("BAD_ARGS".to_owned(), 2), "only own files are overwritten: {taken:?}");
     let printed = world.run(&["pdf", "-o", "paper.pdf", "--paper", "a5"]).succeeded();
     assert!(printed.stdout.contains("paper.pdf"), "{printed:?}");
     assert!(fs::read(world.home().join("paper.pdf")).expect("written").starts_with(b"%PDF-"));

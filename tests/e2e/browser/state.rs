@@ -100,3 +100,25 @@ fn a_tab_emulates_a_device_and_runs_init_scripts() {
     assert_eq!(world.eval("window.first"), "undefined");
     assert_eq!(world.run(&["init-script"]).succeeded().text(), "no init scripts");
 }
+
+#[test]
+fn auth_loads_a_saved_state_before_the_page_opens() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let file = elsewhere.path().join("state.json");
+    let cookie = serde_json::json!({
+        "name": "token", "value": "canary", "domain": "a.localhost", "path": "/", "expires": -1,
+        "httpOnly": false, "secure": false, "sameSite": "Lax",
+    });
+    let state = serde_json::json!({"cookies": [cookie], "origins": []}).to_string();
+    fs::write(&file, state).expect("written");
+    let file = file.to_string_lossy().into_owned();
+    world.open(&[&site.page("/cookie/show"), "--auth", &file]);
+    assert!(world.eval("document.body.innerText").contains("token=canary"), "not logged in");
+    world.run(&["session", "start", "second", "--auth", &file]).succeeded();
+    world.run(&["--session", "second", "open", &site.page("/cookie/show")]).succeeded();
+    let shown = world.run(&["--session", "second", "eval", "document.body.innerText"]).succeeded();
+    assert!(shown.stdout.contains("token=canary"), "{shown:?}");
+    let missing = world.run(&["--json", "--session", "third", "open", "about:blank", "--auth", "none.json"]);
+    assert_eq!(missing.failure(), ("BAD_ARGS".to_owned(), 2), "{missing:?}");
+}

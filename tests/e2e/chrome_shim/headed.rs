@@ -10,6 +10,7 @@ use crate::chrome_shim::port_process::{PortChrome, ask_with};
 use crate::chrome_shim::recipe::recipe;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::process::{is_running, signal};
+use crate::support::virtual_display::VirtualDisplay;
 use crate::support::world::{World, await_end};
 
 /// A process that is killed on drop.
@@ -36,10 +37,8 @@ fn start(mut command: Command, wanted: impl Fn(&str) -> Option<String>) -> (Help
 
 #[test]
 fn closing_a_reused_headed_browser_keeps_its_window() {
-    let mut command = Command::new("Xvfb");
-    command.args(["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"]);
-    let (_display, number) = start(command, |line| Some(line.trim().to_owned()));
-    let world = World::new().with("DISPLAY", format!(":{number}"));
+    let display = VirtualDisplay::start();
+    let world = World::new().with("DISPLAY", &display.name);
     let site = FixtureSite::start();
     let profile = world.home().join("profile").to_string_lossy().into_owned();
     let mut chrome = PortChrome::start_headed(&world, &["--user-data-dir", &profile]);

@@ -35,7 +35,7 @@ fn raw_prints_bare_values_and_terminals_get_tables() {
     assert!(fenced.starts_with("<page ") && !bare.stdout.contains("<page "), "{bare:?}");
     assert!(bare.stderr.is_empty() && fenced.contains(bare.text()), "{bare:?}");
     let cut = world.run(&["get-text", "--raw", "--limit", "3"]).succeeded();
-    assert_eq!((cut.text().chars().count(), cut.stderr.contains("--from 3")), (3, true), "{cut:?}");
+    assert_eq!((cut.text().chars().count(), cut.stderr.contains("`from` 3")), (3, true), "{cut:?}");
     let seen = world.run(&["snapshot", "--raw"]).succeeded();
     assert!(seen.stdout.contains("button") && !seen.stdout.contains("<page "), "{seen:?}");
     world.run(&["cookies", "set", "theme", "dark"]).succeeded();
@@ -211,4 +211,24 @@ fn mistyped_session_starts_no_browser_and_short_forms_work() {
     assert_eq!(read.text().trim(), "Hello");
     world.run(&["-s", "checkout", "key", "Tab"]).succeeded();
     world.run(&["-s", "checkout", "close"]).succeeded();
+}
+
+#[test]
+fn json_members_have_one_order() {
+    let world = World::new();
+    world.open(&["data:text/html,<title>order</title>"]);
+    for arguments in [
+        &["--json", "get", "title"][..],
+        &["--json", "session", "status"],
+        &["--json", "context", "show"],
+        &["--json", "tabs"],
+    ] {
+        let printed = world.run(arguments).succeeded().stdout;
+        let place =
+            |member: &str| printed.find(&format!("\"{member}\":")).unwrap_or_else(|| panic!("{printed}"));
+        assert!(printed.starts_with("{\"session\":") && place("session") < place("result"), "{printed}");
+    }
+    let failed = world.run(&["--json", "click", "#none", "--timeout", "100ms"]).stdout;
+    let place = |member: &str| failed.find(&format!("\"{member}\":")).unwrap_or_else(|| panic!("{failed}"));
+    assert!(place("code") < place("message") && place("message") < place("hint"), "{failed}");
 }

@@ -5,7 +5,7 @@ use crate::support::world::World;
 const ESCAPE: char = '\u{1b}';
 
 /// Runs the binary on a terminal and returns what it showed.
-fn on_a_terminal(world: &World, arguments: &str) -> String {
+pub(crate) fn on_a_terminal(world: &World, arguments: &str) -> String {
     let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_tabwire"));
     let transcript = world.home().join("transcript").display().to_string();
     world.run_program("script", &["-qec", &line, &transcript]).stdout

@@ -112,6 +112,44 @@ fn a_healthy_home_has_no_findings_and_a_launch_test_leaves_nothing() {
 }
 
 #[test]
+fn agents_for_chats_are_listed_and_never_wrong() {
+    let world = World::new();
+    let programs = world.home().join("programs");
+    fs::create_dir(&programs).expect("a directory");
+    let world = world.with("PATH", format!("{}:/usr/bin:/bin", programs.display()));
+    let findings = Diagnosis::of(&world, &[]);
+    assert_eq!(findings.one("agents"), "ok");
+    assert!(
+        findings.words("agents").contains("No agent for chats is installed."),
+        "{}",
+        findings.words("agents")
+    );
+    for name in ["codex", "gemini"] {
+        fs::write(programs.join(name), "").expect("written");
+        set_mode(&programs.join(name), 0o755);
+    }
+    let words = Diagnosis::of(&world, &[]).words("agents");
+    assert!(words.contains("Codex is installed") && words.contains("adapter for chats is not"), "{words}");
+    assert!(words.contains("Gemini CLI can chat"), "{words}");
+}
+
+#[test]
+fn b12_extension_install_makes_a_directory_that_doctor_accepts() {
+    let world = World::new();
+    let profile = format!("{}/profile/", world.home().display());
+    // The usual mask of a user: new directories are readable for others.
+    let install = format!("umask 022; exec '{TABWIRE}' extension install --browser '{profile}' --wait 0s");
+    world.run_program("sh", &["-c", &install]).succeeded();
+    let directory = world.home().join("data/extension");
+    assert_eq!(mode_of(&directory), 0o700);
+    let seen = Diagnosis::of(&world, &[]);
+    assert_eq!(seen.one("data-directory"), "ok", "{}", seen.words("data-directory"));
+    set_mode(&directory, 0o755);
+    let seen = Diagnosis::of(&world, &[]);
+    assert_ne!(seen.one("data-directory"), "ok", "`doctor` looks at it: {}", seen.words("data-directory"));
+}
+
+#[test]
 fn f47_leftovers_of_dead_browsers_are_found_and_removed() {
     let world = World::new();
     let file = plant_descriptor(&world, "dead", &dead_process(), &dead_process());

@@ -29,6 +29,16 @@ impl Suite {
         Self::start("unattached-tabs.mjs", endpoint, site, more)
     }
 
+    /// Takes `contexts[0].pages[0]`, as many frameworks do.
+    pub(crate) fn first_page(endpoint: &str, site: &FixtureSite, more: &[&str]) -> Self {
+        Self::start("first-page.mjs", endpoint, site, more)
+    }
+
+    /// The next line that the suite prints.
+    pub(crate) fn line(&mut self) -> Value {
+        self.next_line().unwrap_or_else(|| panic!("{} ended early", self.name))
+    }
+
     fn start(program: &str, endpoint: &str, site: &FixtureSite, more: &[&str]) -> Self {
         let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
         assert!(

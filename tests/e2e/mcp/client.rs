@@ -37,6 +37,16 @@ impl McpClient {
         client
     }
 
+    /// Starts a server for a client that gives itself this name.
+    pub(crate) fn start_as(world: &World, name: &str, arguments: &[&str]) -> Self {
+        let mut client = Self::start_silently(world, arguments);
+        let mut greeting = hello("2025-11-25");
+        greeting["clientInfo"]["name"] = json!(name);
+        client.ask("initialize", greeting);
+        client.notify("notifications/initialized", json!({}));
+        client
+    }
+
     /// Starts a server without a handshake.
     pub(crate) fn start_silently(world: &World, arguments: &[&str]) -> Self {
         let arguments = [&["mcp"], arguments].concat();

@@ -126,7 +126,7 @@ pub(crate) fn use_every_tool_over_stdio(world: &World, site: &FixtureSite) {
         ("tabwire://page.md", "<page "),
         ("tabwire://console", "<page "),
         ("tabwire://requests", "<page "),
-        ("tabwire://journal", "navigate ok"),
+        ("tabwire://log", "navigate ok"),
     ] {
         let read = client.ask("resources/read", json!({"uri": uri}));
         let text = read["result"]["contents"][0]["text"].as_str().unwrap_or_default();

@@ -90,7 +90,7 @@ async fn calls<H: ClientHandler>(
     lifecycle: &ClientLifecycleMode,
     calls: &[(&'static str, Value)],
 ) -> Vec<CallToolResult> {
-    let command = world.command(env!("CARGO_BIN_EXE_tabwire"), &["mcp", "--answers", "text"]);
+    let command = world.command(env!("CARGO_BIN_EXE_tabwire"), &["mcp", "--results", "text"]);
     let mut process =
         tokio::process::Command::from(command).stdin(Stdio::piped()).spawn().expect("the binary starts");
     let ends = (process.stdout.take().expect("piped"), process.stdin.take().expect("piped"));

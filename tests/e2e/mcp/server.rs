@@ -47,6 +47,32 @@ fn calls_respond_as_they_end_and_cancelling_ends_one() {
 }
 
 #[test]
+fn tabs_are_named_by_number_title_or_url() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let mut client = McpClient::start(&world, &["--policy", "open", "--tools", "sharing"]);
+    client.text("navigate", json!({"url": site.page("/plain")}));
+    let opened = client.text("tab_new", json!({"url": site.page("/form")}));
+    client.text("tab_select", json!({"tab": "Plain page"}));
+    let title = |client: &mut McpClient, tab: Value| {
+        client.text("eval", json!({"expression": "document.title", "tab": tab}))
+    };
+    for tab in [json!("form"), json!("Form"), json!("/form")] {
+        assert!(title(&mut client, tab.clone()).contains("Form"), "{tab}");
+    }
+    let second = opened.split_whitespace().find_map(|word| word.strip_prefix("pipe:")).expect("an id");
+    let number = second.split(':').nth(1).expect("a number");
+    for tab in [json!(number), json!(number.parse::<u32>().expect("a number"))] {
+        assert!(title(&mut client, tab.clone()).contains("Form"), "{tab}");
+        client.text("tab_lease", json!({"verb": "take", "tab": tab}));
+    }
+    assert!(title(&mut client, json!("plain")).contains("Plain page"));
+    let failed = client.failure("get_text", json!({"tab": "third"}));
+    assert!(failed.starts_with("TAB_NOT_FOUND: ") && failed.contains("third"), "{failed}");
+    let several = client.failure("get_text", json!({"tab": "localhost"}));
+    assert!(several.contains("localhost"), "{several}");
+}
+
+#[test]
 fn f22_f25_a_killed_process_loses_only_its_own_resources() {
     let (world, site) = (World::new(), FixtureSite::start());
     // The user's own session, with a tab that the agents must not close.
@@ -128,7 +154,7 @@ fn options_apply_to_all_calls_and_invalid_ones_are_refused() {
         "{}",
         listed.text()
     );
-    let mut client = McpClient::start(&world, &["--tools", "network,-eval", "--answers", "data"]);
+    let mut client = McpClient::start(&world, &["--tools", "network,-eval", "--results", "data"]);
     let list = client.ask("tools/list", json!({}));
     let offered = names(&list);
     assert!(offered.contains(&"requests".to_owned()) && !offered.contains(&"eval".to_owned()), "{offered:?}");
@@ -205,7 +231,7 @@ fn t39_no_secret_shows_in_responses_or_logs() {
         let response = client.call(tool, arguments);
         assert!(!response.to_string().contains(CANARY), "{tool}: {response}");
     }
-    client.ask("resources/read", json!({"uri": "tabwire://journal"}));
+    client.ask("resources/read", json!({"uri": "tabwire://log"}));
     let handshake = std::fs::read_to_string(world.runtime().join("handshake.json")).expect("a daemon runs");
     let token = serde_json::from_str::<Value>(&handshake).expect("JSON")["token"].clone();
     let token = token.as_str().expect("a token").to_owned();

@@ -124,17 +124,21 @@ fn the_typescript_sdk_is_served_over_stdio_and_http() {
     endpoint.close();
 }
 
-/// Runs a suite of `tests/mcp/python` against `tabwire mcp`.
+/// Runs a suite of `tests/mcp/python` against `tabwire mcp`: two at once, in one session.
 fn run_python(suite: &str) {
     let (world, site) = (World::new(), FixtureSite::start());
     let folder = folder().join("python");
     let python = folder.join(".venv/bin/python");
     assert!(python.is_file(), "tests/mcp/python/.venv is missing: run `cargo xtask setup`");
     let port = site.port().to_string();
-    let arguments = [suite, &port, TABWIRE, "mcp", "--policy", "open"];
-    let mut command = world.command(python, &arguments);
-    let outcome = wait(command.current_dir(folder).spawn().expect("python starts"), &arguments).succeeded();
-    assert_eq!(outcome.text(), r#"{"passed": true}"#);
+    let running = ["a", "b"].map(|host| {
+        let arguments = [suite, &port, host, TABWIRE, "mcp", "--policy", "open"];
+        world.command(&python, &arguments).current_dir(&folder).spawn().expect("python starts")
+    });
+    for child in running {
+        let outcome = wait(child, &[suite]).succeeded();
+        assert_eq!(outcome.text(), r#"{"passed": true}"#);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A Chromium that Tabwire did not start, driven through the extension and paired through the native host.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::support::chromium::Chromium;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::rogue_daemon::accept_extension;
 use crate::support::wait::{eventually, find_eventually};
-use crate::support::world::{World, wait};
+use crate::support::world::World;
 
 /// A browser with the extension, and the native host registered in its profile.
 pub(crate) fn own_browser(world: &World) -> Chromium {
@@ -52,12 +52,23 @@ fn the_users_own_browser_is_driven_through_its_extension() {
     assert_eq!(paired["browser"], "Chromium");
 
     let page = site.page("/frames");
-    let guarded = world.start(&["--json", "open", "--upstream", "extension", &page]);
+    let mut guarded = world.start(&["--json", "open", "--upstream", "extension", &page]);
     let asked =
         find_eventually(20, || world.json(&["approvals"])["pending"][0]["id"].as_str().map(str::to_owned));
     let asked = asked.expect("nothing is granted in the user's own browser, and the user is asked");
+    // The waiting command says where to answer, and for how long.
+    let stderr = BufReader::new(guarded.stderr.take().expect("piped"));
+    let said = stderr.lines().map_while(Result::ok).find(|line| line.contains("for an approval"));
+    let said = said.expect("a notice before the end");
+    assert!(
+        said.contains(" s for") && said.contains("the popup") && said.contains("`tabwire approvals`"),
+        "{said}"
+    );
     world.run(&["approvals", "answer", &asked, "no", "--without-terminal"]).succeeded();
-    assert_eq!(wait(guarded, &["open"]).failure(), ("POLICY_DENIED".to_owned(), 3));
+    let refused = guarded.wait_with_output().expect("it ends");
+    let refused_text = String::from_utf8_lossy(&refused.stdout).into_owned();
+    assert_eq!(refused.status.code(), Some(3), "{refused_text}");
+    assert!(refused_text.contains("POLICY_DENIED"), "{refused_text}");
     world.run(&["close"]);
 
     let open = ["--upstream", "extension", "--policy", "open"];

@@ -64,7 +64,7 @@ fn t04_t05_t06_t12_pages_and_local_programs_are_refused() {
     let query = format!("?port={elsewhere}&key={}#port={elsewhere}", "0".repeat(64));
     let mut options = ExtensionView::options_at(&browser, &query);
     options.shows("Connected to Tabwire");
-    options.press("Connect now");
+    options.press("Reconnect");
     options.shows("Connected to Tabwire");
     assert!(listener.accept().is_err(), "a link made the extension connect elsewhere");
     check_framing(&mut user, &page, &query);

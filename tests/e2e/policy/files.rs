@@ -122,7 +122,7 @@ fn m5_dot_files_tool_configuration_and_hooks_are_no_outputs() {
     for name in names {
         denied(&world, &["screenshot", "-o", name]);
         denied(&world, &["pdf", "-o", name]);
-        denied(&world, &["download-file", "--url", "/download/plain.txt", "--path", name]);
+        denied(&world, &["download-file", "--url", "/download/plain.txt", "-o", name]);
         denied(&world, &["--root", ".git", "--root", ".", "screenshot", "-o", name]);
         denied(&world, &["log", "export", name]);
     }

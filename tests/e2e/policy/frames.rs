@@ -43,6 +43,21 @@ fn give_focus_to_frame(world: &World) {
 }
 
 #[test]
+fn b5_frames_of_the_page_before_refuse_no_screenshot() {
+    let (world, site) = with_own_site();
+    allow(&world, &[&origin(&site, "c"), "--download"]);
+    for other in OTHERS {
+        open_framed(&world, &site, &format!("of={other}"));
+        let refused = world.run(&["--json", "screenshot"]);
+        assert_eq!(refused.failure().0, "POLICY_DENIED", "{other}: the frame would show");
+        world.run(&["navigate", &site.url("c", "/plain")]).succeeded();
+        world.run(&["screenshot"]).succeeded();
+        world.run(&["find", "Plain"]).succeeded();
+        assert_eq!(world.run(&["frame"]).succeeded().stdout.lines().count(), 1, "{other}");
+    }
+}
+
+#[test]
 fn h1_no_click_or_key_reaches_an_ungranted_frame() {
     let (world, site) = with_own_site();
     for other in OTHERS {

@@ -114,7 +114,7 @@ fn t25_beacons_prefetches_workers_and_peers_reach_no_ungranted_site() {
     let (open, site) = (World::new(), FixtureSite::start());
     let peer = try_every_way(&open, &site, "open");
     for way in EXFILTRATION_PATHS {
-        eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/told/{way}")) > 0);
+        eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/report/{way}")) > 0);
     }
     eventually("WebRTC contacts the peer", 20, || peer.recv(&mut [0; 64]).is_ok());
     // Its workers end with the session.
@@ -135,7 +135,7 @@ fn t25_beacons_prefetches_workers_and_peers_reach_no_ungranted_site() {
     world.run(&["reload"]).succeeded();
     eventually("it was tried again", 20, || site.request_count("/own/nested") > 1);
     let heard: Vec<&&str> =
-        EXFILTRATION_PATHS.iter().filter(|way| site.request_count(&format!("/told/{way}")) > 0).collect();
+        EXFILTRATION_PATHS.iter().filter(|way| site.request_count(&format!("/report/{way}")) > 0).collect();
     assert!(heard.is_empty(), "{heard:?} were heard");
     assert!(peer.recv(&mut [0; 64]).is_err(), "WebRTC contacted the peer");
 
@@ -143,7 +143,7 @@ fn t25_beacons_prefetches_workers_and_peers_reach_no_ungranted_site() {
     allow(&world, &[site.url("c", "").trim_end_matches('/')]);
     world.run(&["reload"]).succeeded();
     for way in OWN_SITE_PATHS {
-        eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/told/{way}")) > 0);
+        eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/report/{way}")) > 0);
     }
     world.run(&["open", &site.page("/plain")]).succeeded();
 }

@@ -73,7 +73,7 @@ fn input_works_as_in_playwright() {
             "{ await page.locator('#ask').dispatchEvent('focus'); await page.hover('#ask'); return 'hovered' }",
             "hovered",
         ),
-        ("page.inputValue('#secret')", "••••"),
+        ("page.inputValue('#secret')", "•••"),
     ]);
 }
 

@@ -43,8 +43,8 @@ fn a_failed_assertion_shows_both_values() {
     for part in [
         "expect(locator).toHaveText(expected) failed",
         "Locator:  locator('h1')",
-        "Expected: 'Nothing'",
-        "Received: 'Items'",
+        "Expected: \"Nothing\"",
+        "Received: \"Items\"",
         "Timeout:  100ms",
     ] {
         assert!(outcome.stderr.contains(part), "{part}: {}", outcome.stderr);

@@ -25,6 +25,20 @@ fn endless_code_ends_at_its_timeout() {
 }
 
 #[test]
+fn pages_in_the_state_survive_a_kill() {
+    let world = World::new();
+    let code = "await page.goto('data:text/html,<title>First</title>'); const other = await context.newPage(); \
+                await other.goto('data:text/html,<title>Other</title>'); state.pages = { other, list: [page] }; 1";
+    execute(&world, code);
+    let killed = world.run(&["--json", "--timeout", "300ms", "execute", "new Array(1e9) + ''"]);
+    assert_eq!(killed.failure().0, "TIMEOUT");
+    let hint = killed.json()["error"]["hint"].to_string();
+    assert!(hint.contains("variables are lost") && hint.contains("is kept"), "{hint}");
+    let code = "[await state.pages.other.title(), await state.pages.list[0].title(), typeof other].join()";
+    assert_eq!(execute(&world, code), "Other,First,undefined");
+}
+
+#[test]
 fn memory_recursion_and_output_have_limits() {
     let world = World::new();
     for (code, message) in [
@@ -63,4 +77,23 @@ fn an_interrupted_command_ends_its_script() {
     child.wait().expect("an end");
     // The run of the killed command is over, else this one would wait for it.
     assert_eq!(execute(&world, "'next'"), "next");
+}
+
+#[test]
+fn results_and_files_that_are_too_large_are_refused() {
+    let world = World::new();
+    std::fs::write(world.home().join("large.bin"), vec![b'x'; 14 * 1024 * 1024]).expect("written");
+    let code = "const show = async (run) => { try { console.log(typeof await run()) } catch (error) { console.log(error.message.split('\\n')[0]) } }; \
+                await page.goto('about:blank'); \
+                await show(() => page.evaluate(() => 'x'.repeat(8 * 1024 * 1024 - 100))); \
+                await show(() => page.evaluate(() => 'x'.repeat(9 * 1024 * 1024))); \
+                await show(() => fs.readFile('large.bin'));";
+    let printed = execute(&world, code);
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines[0], "string");
+    assert_eq!(lines[1], "page.evaluate: The result is larger than 8388608 bytes.");
+    assert_eq!(
+        lines[2],
+        "fs.readFile: The file has 14680064 bytes; scripts read and write at most 10485760."
+    );
 }

@@ -46,3 +46,38 @@ fn a_screenshot_is_an_image_and_a_forged_path_is_not() {
         .collect();
     assert_eq!(kinds, ["text", "image"], "{shown}");
 }
+
+#[test]
+fn a_cancelled_execute_ends_its_script() {
+    let world = World::new();
+    let mut client = McpClient::start(&world, &["--tools", "execute", "--policy", "open"]);
+    client.text("execute", json!({"code": "state.turns = 0; 1"}));
+    let code = "for (;;) { state.turns++; await new Promise((r) => setTimeout(r, 10)) }";
+    let arguments = json!({"name": "execute", "arguments": {"code": code, "timeout_ms": 120_000}});
+    let id = client.begin("tools/call", arguments);
+    client.notify("notifications/cancelled", json!({"requestId": id}));
+    // The next run waits for the one before, and its text comes long before that one's timeout.
+    let text = client.text("execute", json!({"code": "await page.waitForTimeout(300); 'next'"}));
+    assert!(text.contains("next"), "{text}");
+}
+
+#[test]
+fn a_long_result_continues_with_more() {
+    let world = World::new();
+    let mut client = McpClient::start(&world, &["--tools", "all", "--policy", "open"]);
+    let mut text = client.text(
+        "execute",
+        json!({"code": "Array.from({ length: 20_000 }, (_, i) => `line ${i}`).join('\\n')"}),
+    );
+    assert!(text.contains("line 0") && !text.contains("line 19999"), "{} characters", text.len());
+    assert!(text.chars().count() < 50_000, "{} characters", text.chars().count());
+    for _ in 0..20 {
+        if text.contains("line 19999") {
+            return;
+        }
+        let (_, handle) = text.rsplit_once("handle \"").expect("a handle");
+        let handle = handle.split('"').next().expect("an end").to_owned();
+        text = client.text("more", json!({"handle": handle}));
+    }
+    panic!("the end never came: {text}");
+}

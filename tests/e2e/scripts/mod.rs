@@ -3,9 +3,24 @@
 mod api;
 mod assertions;
 mod command_line;
+mod contexts;
+mod coverage;
+mod declarations;
+mod events;
+mod examples;
+mod fetch;
+mod frames;
+mod globals;
+mod hostile;
 mod limits;
 mod mcp;
+mod names;
+mod navigation;
+mod options;
 mod policy;
+pub(crate) mod repl;
+mod routes;
+mod test_runner;
 
 use crate::support::world::World;
 
@@ -32,4 +47,17 @@ pub(super) fn execute(world: &World, code: &str) -> String {
 pub(super) fn on_page(code: &str) -> String {
     let html = serde_json::to_string(PAGE).expect("a text");
     format!("await page.goto('data:text/html,' + encodeURIComponent({html}));\n{code}")
+}
+
+/// Runs lines of code after `start`, each in a function of its own; each must print what it returns as expected.
+pub(super) fn check_lines(world: &World, start: &str, lines: &[(&str, &str)]) {
+    let shown = "const show = async (run) => { try { console.log(JSON.stringify(await run()) ?? 'undefined') } \
+                 catch (error) { console.log(`FAILED ${error.message.split('\\n')[0]}`) } };";
+    let code: Vec<String> =
+        lines.iter().map(|(code, _)| format!("await show(async () => {code});")).collect();
+    let printed = execute(world, &format!("{shown}\n{start}\n{}", code.join("\n")));
+    let printed: Vec<&str> = printed.lines().collect();
+    for (at, (code, expected)) in lines.iter().enumerate() {
+        assert_eq!(printed.get(at), Some(expected), "{code}: {printed:#?}");
+    }
 }

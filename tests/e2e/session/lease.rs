@@ -1,7 +1,10 @@
 //! Tabs leased to one client, and clients that share a session on different tabs.
 
+use serde_json::Value;
+
 use crate::support::fixture_site::FixtureSite;
 use crate::support::process::kill;
+use crate::support::wait::find_eventually;
 use crate::support::world::World;
 
 #[test]
@@ -23,13 +26,13 @@ fn a_leased_tab_is_busy_for_others_until_it_is_released() {
     assert_ne!(elsewhere["tab"], tab.as_str(), "{elsewhere}");
     // A popup belongs to the client of its opener.
     world.run(&["--as", "anna", "eval", "open('/popup_child'); 1"]).succeeded();
-    let tabs = world.json(&["--as", "anna", "tabs"])["result"]["tabs"].clone();
-    let popup = tabs
-        .as_array()
-        .expect("tabs")
-        .iter()
-        .find(|tab| tab["url"].as_str().is_some_and(|url| url.contains("popup_child")));
-    let popup = popup.expect("the popup")["tab"].as_str().expect("an id").to_owned();
+    // Its URL is known when its document has committed.
+    let popup = find_eventually(10, || {
+        let tabs = world.json(&["--as", "anna", "tabs"])["result"]["tabs"].clone();
+        let is_popup = |tab: &&Value| tab["url"].as_str().is_some_and(|url| url.contains("popup_child"));
+        tabs.as_array()?.iter().find(is_popup)?["tab"].as_str().map(str::to_owned)
+    });
+    let popup = popup.expect("the popup");
     let refused = world.run(&["--json", "--as", "ben", "get", "url", "--tab", &popup]);
     assert_eq!(refused.failure().0, "BUSY", "{refused:?}");
     let listed = world.run(&["tab", "leases"]).succeeded();

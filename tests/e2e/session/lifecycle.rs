@@ -109,6 +109,21 @@ fn differing_options_are_named_and_restart_applies_them() {
 }
 
 #[test]
+fn pages_without_a_window_have_1280_by_720_pixels() {
+    let world = World::new();
+    let size = || world.eval("`${innerWidth}x${innerHeight}`");
+    world.open(&["data:text/html,<title>usual</title>"]);
+    assert_eq!(size(), "1280x720");
+    world.run(&["tab-new", "about:blank"]).succeeded();
+    assert_eq!(size(), "1280x720");
+    world.run(&["emulate", "--viewport", "640x480", "--scale", "2"]).succeeded();
+    assert_eq!(size(), "640x480");
+    world.run(&["emulate", "--reset"]).succeeded();
+    assert_eq!(size(), "1280x720");
+    assert_eq!(world.eval("devicePixelRatio"), "1");
+}
+
+#[test]
 fn pages_see_the_sessions_viewport() {
     let world = World::new();
     world.open(&["--viewport", "412x900", "data:text/html,<title>small</title>"]);

@@ -52,7 +52,7 @@ fn relative_urls_resolve_against_the_base_url() {
     let site = FixtureSite::start();
     let relative = world.run(&["--json", "open", "/plain"]);
     assert_eq!(relative.failure(), ("BAD_ARGS".to_owned(), 2));
-    assert!(relative.stdout.contains("--base-url"), "{relative:?}");
+    assert!(relative.stdout.contains("tabwire context set --base URL"), "{relative:?}");
     assert!(world.browser_processes().is_empty(), "an invalid URL starts no browser");
 
     let base = site.url("a", "/");

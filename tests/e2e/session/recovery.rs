@@ -81,6 +81,19 @@ fn saved_state_is_restored_and_survives_a_failed_restore() {
 }
 
 #[test]
+fn a_browser_is_up_longer_than_the_daemon_after_it() {
+    let world = World::new();
+    world.open(&["about:blank"]);
+    let seconds = |status: &serde_json::Value| status["uptime_seconds"].as_u64().expect("a number");
+    eventually("the browser is up for 2 s", 20, || seconds(&world.json(&["status"])["sessions"][0]) >= 2);
+    kill(world.daemon_pid());
+    world.run(&["eval", "1"]).succeeded();
+    let status = world.json(&["status"]);
+    let browser = seconds(&status["sessions"][0]);
+    assert!(browser >= 2 && browser > seconds(&status), "{status}");
+}
+
+#[test]
 fn the_next_command_recovers_from_a_lost_daemon_and_browser() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.url("a", "/plain")]);

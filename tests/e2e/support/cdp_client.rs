@@ -32,8 +32,22 @@ impl CdpClient {
         Self::connect_as(address, None)
     }
 
+    /// Connects; an endpoint that refuses returns its response.
+    pub(crate) fn try_connect(address: &str) -> Result<Self, String> {
+        Self::request(address, None)
+    }
+
+    /// The same as a page of this origin.
+    pub(crate) fn try_connect_as(address: &str, origin: Option<&str>) -> Result<Self, String> {
+        Self::request(address, origin)
+    }
+
     /// Connects as a page or extension of this origin does.
     pub(crate) fn connect_as(address: &str, origin: Option<&str>) -> Self {
+        Self::request(address, origin).unwrap_or_else(|head| panic!("no websocket: {head}"))
+    }
+
+    fn request(address: &str, origin: Option<&str>) -> Result<Self, String> {
         let origin = origin.map(|origin| format!("Origin: {origin}\r\n")).unwrap_or_default();
         let rest = address.strip_prefix("ws://").expect("a websocket address");
         let (authority, path) = rest.split_once('/').expect("a path");
@@ -46,8 +60,7 @@ impl CdpClient {
         stream.write_all(request.as_bytes()).expect("the endpoint reads");
         let mut client = Self { stream, buffer: Vec::new(), events: VecDeque::new(), last: 0 };
         let head = client.read_head();
-        assert!(head.starts_with("HTTP/1.1 101"), "no websocket: {head}");
-        client
+        if head.starts_with("HTTP/1.1 101") { Ok(client) } else { Err(head) }
     }
 
     fn read_head(&mut self) -> String {
@@ -81,6 +94,12 @@ impl CdpClient {
 
     /// The next message; `None` at the deadline, an error when the endpoint has closed.
     pub(crate) fn read_message(&mut self, deadline: Instant) -> io::Result<Option<Value>> {
+        let message = self.read_bytes(deadline)?;
+        Ok(message.map(|message| serde_json::from_slice(&message).expect("messages are JSON")))
+    }
+
+    /// The same for messages that need not be JSON.
+    pub(crate) fn read_bytes(&mut self, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
         let mut message = Vec::new();
         loop {
             let Some((first, payload)) = take_frame(&mut self.buffer) else {
@@ -96,7 +115,7 @@ impl CdpClient {
                 _ => {
                     message.extend_from_slice(&payload);
                     if first & 0x80 != 0 {
-                        return Ok(Some(serde_json::from_slice(&message).expect("messages are JSON")));
+                        return Ok(Some(message));
                     }
                 }
             }
@@ -120,6 +139,11 @@ impl CdpClient {
         frame.extend_from_slice(&[0; 4]);
         frame.extend_from_slice(payload);
         self.stream.write_all(&frame)
+    }
+
+    /// Sends a message that is not a command.
+    pub(crate) fn say_bytes(&mut self, message: &[u8]) {
+        self.send_frame(0x2, message).expect("the endpoint reads");
     }
 
     /// Sends a message that is not a command.

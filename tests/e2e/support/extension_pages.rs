@@ -1,9 +1,14 @@
 //! The extension's popup and pages, read and clicked with a real pointer.
 
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::support::cdp_client::CdpClient;
 use crate::support::chromium::Chromium;
+use crate::support::page_checks::{KeyPage, send_key};
 use crate::support::wait::find_eventually;
 
 const ORIGIN: &str = "chrome-extension://pimdfmoiaojahepkopikadchpocaecik/";
@@ -79,6 +84,19 @@ impl ExtensionView {
         Self::attached(worker.client, "popup/popup.html")
     }
 
+    /// The side panel, opened by a click on Chat in the popup.
+    pub(crate) fn panel(browser: &Chromium) -> Self {
+        let mut popup = Self::popup(browser);
+        // The popup closes itself, maybe before it has answered.
+        let place = popup.place_of("Chat");
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event =
+                json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            popup.client.send("Input.dispatchMouseEvent", event, Some(&popup.session));
+        }
+        Self::attached(popup.client, "panel/panel.html")
+    }
+
     /// The options page, in its own window.
     pub(crate) fn options(browser: &Chromium) -> Self {
         Self::options_at(browser, "")
@@ -127,11 +145,12 @@ impl ExtensionView {
         assert!(gone.is_some(), "{unwanted:?} is still shown: {}", self.text());
     }
 
-    /// Clicks the control with this text, once it is enabled and has stopped moving.
-    pub(crate) fn press(&mut self, text: &str) {
+    /// The middle of the control with this text, once it is enabled and has stopped moving.
+    fn place_of(&mut self, text: &str) -> Value {
         let find = format!(
             "(() => {{\
-               const fits = (one) => one.textContent.trim().startsWith({text:?}) && !one.disabled;\
+               const names = (one) => [one.textContent.trim(), one.getAttribute('aria-label') ?? ''];\
+               const fits = (one) => names(one).some((name) => name.startsWith({text:?})) && !one.disabled;\
                const found = [...document.querySelectorAll('button, summary, label')].find(fits);\
                if (!found) return null;\
                found.scrollIntoView({{block: 'center'}});\
@@ -142,11 +161,53 @@ impl ExtensionView {
              }})()"
         );
         let place = find_eventually(20, || Some(self.evaluate(&find)).filter(Value::is_array));
-        let place = place.unwrap_or_else(|| panic!("nothing says {text:?}: {}", self.text()));
+        place.unwrap_or_else(|| panic!("nothing says {text:?}: {}", self.text()))
+    }
+
+    /// Clicks the control with this text.
+    pub(crate) fn press(&mut self, text: &str) {
+        let place = self.place_of(text);
         for kind in ["mousePressed", "mouseReleased"] {
             let event =
                 json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
             self.client.call("Input.dispatchMouseEvent", event, Some(&self.session));
+        }
+    }
+
+    /// Waits until an expression is true.
+    pub(crate) fn becomes(&mut self, what: &str, expression: &str) {
+        let mut last = Value::Null;
+        let came = find_eventually(20, || {
+            last = self.evaluate(expression);
+            (last == true).then_some(())
+        });
+        assert!(came.is_some(), "{what}: {expression} is {last}; {}", self.text());
+    }
+
+    /// Uses a colour scheme, and no transitions: a page in the background draws no frames for them.
+    pub(crate) fn use_scheme(&mut self, scheme: &str) {
+        let feature = |name: &str, value: &str| json!({"name": name, "value": value});
+        let features = [feature("prefers-color-scheme", scheme), feature("prefers-reduced-motion", "reduce")];
+        self.client.call("Emulation.setEmulatedMedia", json!({"features": features}), Some(&self.session));
+    }
+
+    /// Lays the page out in a window of this width.
+    pub(crate) fn use_width(&mut self, width: u32) {
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.client.call("Emulation.setDeviceMetricsOverride", size, Some(&self.session));
+    }
+
+    /// Writes a screenshot in each colour scheme to `target/screenshots/NAME-SCHEME.png`; `is_whole` includes
+    /// what is below the window.
+    pub(crate) fn save_screenshots(&mut self, name: &str, is_whole: bool) {
+        for scheme in ["light", "dark"] {
+            self.use_scheme(scheme);
+            let options = json!({"format": "png", "captureBeyondViewport": is_whole});
+            let image = self.client.call("Page.captureScreenshot", options, Some(&self.session));
+            let bytes = STANDARD.decode(image["data"].as_str().expect("an image")).expect("base64");
+            let directory = screenshot_directory();
+            std::fs::create_dir_all(&directory).expect("a directory");
+            std::fs::write(directory.join(format!("{name}-{scheme}.png")), bytes).expect("written");
         }
     }
 
@@ -158,21 +219,15 @@ impl ExtensionView {
 
     /// Presses and releases a key.
     pub(crate) fn key(&mut self, key: &str) {
-        let (code, number, text) = match key {
-            "Tab" => ("Tab", 9, ""),
-            "Enter" => ("Enter", 13, "\r"),
-            " " => ("Space", 32, " "),
-            "ArrowDown" => ("ArrowDown", 40, ""),
-            "ArrowUp" => ("ArrowUp", 38, ""),
-            other => panic!("unknown key {other}"),
-        };
-        for kind in ["keyDown", "keyUp"] {
-            let mut event = json!({"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number});
-            if kind == "keyDown" && !text.is_empty() {
-                event["text"] = json!(text);
-            }
-            self.client.call("Input.dispatchKeyEvent", event, Some(&self.session));
-        }
+        send_key(&mut self.client, &self.session, key);
+    }
+
+    /// Chooses files of this machine in a file input.
+    pub(crate) fn choose_files(&mut self, selector: &str, files: &[&str]) {
+        let expression = json!({"expression": format!("document.querySelector({selector:?})")});
+        let found = self.client.call("Runtime.evaluate", expression, Some(&self.session));
+        let params = json!({"objectId": found["result"]["objectId"], "files": files});
+        self.client.call("DOM.setFileInputFiles", params, Some(&self.session));
     }
 
     /// Types into the element of a selector.
@@ -180,6 +235,21 @@ impl ExtensionView {
         self.evaluate(&format!("document.querySelector({selector:?}).focus()"));
         self.client.call("Input.insertText", json!({"text": text}), Some(&self.session));
     }
+}
+
+impl KeyPage for ExtensionView {
+    fn evaluate(&mut self, expression: &str) -> Value {
+        Self::evaluate(self, expression)
+    }
+
+    fn key(&mut self, key: &str) {
+        Self::key(self, key);
+    }
+}
+
+/// Where screenshots of the tests are.
+pub(crate) fn screenshot_directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/screenshots")
 }
 
 /// Reloads the extension on chrome://extensions, as a user does. Chrome keeps unpacked extensions only in

@@ -5,11 +5,12 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use tabwire_extension::link_message::Purpose;
 use tabwire_extension::proof::{Handshake, PairingKey, Side};
 
 use crate::own_browser::driving::leave_handshake;
+use crate::support::process::kill;
 use crate::support::rogue_daemon::{RogueConnection, accept_extension};
-use crate::support::wait::eventually;
 use crate::support::world::World;
 
 /// A fake daemon with a connected extension.
@@ -19,12 +20,12 @@ pub(crate) struct FakeDaemon {
 }
 
 impl FakeDaemon {
-    /// Stops the world's daemon and takes its port; also returns the browser's state, and a file to remove
-    /// later.
+    /// Kills the world's daemon, whose sessions keep their tabs, and takes its place; also returns the browser's state, and
+    /// a file to remove later.
     pub(crate) fn replace(world: &World) -> (Self, Value, PathBuf) {
-        world.run(&["daemon", "stop"]).succeeded();
-        let handshake = world.runtime().join("handshake.json");
-        eventually("the daemon's file is gone", 10, || !handshake.exists());
+        kill(world.daemon_pid());
+        // A killed daemon leaves its socket.
+        let _ = fs::remove_file(world.socket());
         let key = fs::read_to_string(world.home().join("state/extension-key")).expect("a key");
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
         let stale = leave_handshake(world, listener.local_addr().expect("an address").port());
@@ -43,6 +44,7 @@ impl FakeDaemon {
             install: text("install"),
             extension_nonce: text("nonce"),
             daemon_nonce: &daemon_nonce,
+            purpose: Purpose::Browser,
         };
         let proof = key.proof(Side::Daemon, &greeting);
         line.say(&json!({"challenge": {"nonce": daemon_nonce, "proof": proof}}));

@@ -1,6 +1,6 @@
 """langchain-mcp-adapters as a client of `tabwire mcp`: what its model gets of each result.
 
-Usage: langchain_suite.py SITE_PORT COMMAND [ARGUMENTS...]
+Usage: langchain_suite.py SITE_PORT HOST COMMAND [ARGUMENTS...]
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import sys
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
 
-PORT, COMMAND, *ARGUMENTS = sys.argv[1:]
+PORT, HOST, COMMAND, *ARGUMENTS = sys.argv[1:]
 
 
 def shown(message) -> str:
@@ -33,7 +33,7 @@ async def main() -> None:
             request = {"type": "tool_call", "id": "1", "name": name, "args": arguments}
             return shown(await tools[name].ainvoke(request))
 
-        await call("navigate", url=f"http://a.localhost:{PORT}/form")
+        await call("navigate", url=f"http://{HOST}.localhost:{PORT}/form")
         seen = await call("snapshot")
         ref = re.search(r'textbox "Name" \[(e\d+)\]', seen).group(1)
         assert '"Anna"' in await call("fill", ref=ref, value="Anna")
@@ -43,9 +43,13 @@ async def main() -> None:
             ("wait_for", {"text": "Form"}, "Form"),
             ("get_text", {}, "Form"),
             ("status", {}, "current_tab"),
+            ("click", {"selector": "#agree"}, "Agree"),
+            ("eval", {"expression": "location.host.split('.')[0] + document.querySelector('#agree').checked"}, f"{HOST}true"),
         ]:
             text = await call(name, **arguments)
             assert expected in text, f"{name}: {text}"
+        other = "b" if HOST == "a" else "a"
+        assert f"{other}.localhost" not in await call("tabs_list")
     print(json.dumps({"passed": True}))
 
 

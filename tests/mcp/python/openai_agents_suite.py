@@ -1,6 +1,6 @@
 """openai-agents as a client of `tabwire mcp`: an agent whose model is a script reads the results of its calls.
 
-Usage: openai_agents_suite.py SITE_PORT COMMAND [ARGUMENTS...]
+Usage: openai_agents_suite.py SITE_PORT HOST COMMAND [ARGUMENTS...]
 """
 
 import asyncio
@@ -16,16 +16,18 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-PORT, COMMAND, *ARGUMENTS = sys.argv[1:]
+PORT, HOST, COMMAND, *ARGUMENTS = sys.argv[1:]
 
 # The calls of the model, each with words that it must read in the result.
 STEPS = [
-    ("navigate", {"url": f"http://a.localhost:{PORT}/form"}, "/form"),
+    ("navigate", {"url": f"http://{HOST}.localhost:{PORT}/form"}, "/form"),
     ("snapshot", {}, 'textbox "Name"'),
     ("fill", {"selector": "label=Name", "value": "Anna"}, '"Anna"'),
     ("tabs_list", {}, "/form"),
     ("eval", {"expression": "6 * 7"}, "42"),
     ("status", {}, "current_tab"),
+    ("click", {"selector": "#agree"}, "Agree"),
+    ("eval", {"expression": "location.host.split('.')[0] + document.querySelector('#agree').checked"}, f"{HOST}true"),
 ]
 
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tabwire_extension::link_message::Purpose;
 use tabwire_extension::package::extension_origin;
 use tabwire_extension::proof::{Handshake, PairingKey, Side};
 
@@ -53,8 +54,9 @@ fn greet(port: u16, key: &str, hello: Value) -> FakeExtension {
     let (mut line, nonce, shown) = dial(port, &hello);
     let key = PairingKey::find(key).expect("a key");
     let text = |name: &str| hello[name].as_str().expect("a text");
-    let greeting =
-        Handshake { install: text("install"), extension_nonce: text("nonce"), daemon_nonce: &nonce };
+    let purpose = if hello["purpose"] == "panel" { Purpose::Panel } else { Purpose::Browser };
+    let (install, extension_nonce) = (text("install"), text("nonce"));
+    let greeting = Handshake { install, extension_nonce, daemon_nonce: &nonce, purpose };
     assert!(key.verify(Side::Daemon, &greeting, &shown), "the daemon shows first that it knows the key");
     let proof = key.proof(Side::Extension, &greeting);
     line.say(&json!({"proof": proof}));
@@ -96,7 +98,8 @@ fn t42_an_overheard_proof_is_useless_and_takeover_needs_a_new_one() {
     let made_up = PairingKey::find(&"7".repeat(64)).expect("a key");
     let (mut stranger, nonce, _) = dial(port, &first.hello);
     let extension_nonce = first.hello["nonce"].as_str().expect("a nonce");
-    let greeting = Handshake { install: &one, extension_nonce, daemon_nonce: &nonce };
+    let purpose = Purpose::Browser;
+    let greeting = Handshake { install: &one, extension_nonce, daemon_nonce: &nonce, purpose };
     stranger.say(&json!({"proof": made_up.proof(Side::Extension, &greeting)}));
     assert_eq!(heard(&mut stranger), None, "another key is refused");
     world.run(&["allow", "https://a.test", "--without-terminal"]).succeeded();
@@ -113,6 +116,69 @@ fn t42_an_overheard_proof_is_useless_and_takeover_needs_a_new_one() {
     let which = world.run(&["--json", "open", "--upstream", "extension", "about:blank"]);
     assert_eq!(which.failure().0, "BAD_ARGS", "{which:?}");
     assert!(which.stdout.contains("aaaaaaaa") && which.stdout.contains("bbbbbbbb"), "{which:?}");
+}
+
+#[test]
+fn t42_a_panel_proves_its_purpose_and_replaces_no_browser() {
+    let world = World::new();
+    let (port, key) = ready(&world);
+    let install = "a".repeat(32);
+    let mut first = pair(port, &key, &install);
+    assert_eq!(heard(&mut first.line).expect("a notification")["notify"], "state");
+
+    let mut as_panel = hello(&install, 1);
+    as_panel["purpose"] = json!("panel");
+    let mut panel = greet(port, &key, as_panel.clone());
+    assert!(heard(&mut panel.line).expect("a message")["welcome"].is_object());
+    // The agents come when their programs have answered.
+    let mut lists: Vec<_> = (0..3)
+        .map(|_| heard(&mut panel.line).expect("a message")["type"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    lists.sort();
+    assert_eq!(lists, ["agents", "chats", "questions"]);
+    // A proof for the other purpose is no proof.
+    let (mut mixed, nonce, _) = dial(port, &as_panel);
+    let extension_nonce = as_panel["nonce"].as_str().expect("a nonce");
+    let greeting =
+        Handshake { install: &install, extension_nonce, daemon_nonce: &nonce, purpose: Purpose::Browser };
+    let proof = PairingKey::find(&key).expect("a key").proof(Side::Extension, &greeting);
+    mixed.say(&json!({"proof": proof}));
+    assert_eq!(heard(&mut mixed), None, "a proof of a browser");
+    let mut unknown = hello(&install, 1);
+    unknown["purpose"] = json!("everything");
+    let mut line =
+        CdpClient::connect_as(&format!("ws://127.0.0.1:{port}/extension"), Some(&extension_origin()));
+    line.say(&json!({"hello": unknown}));
+    assert_eq!(heard(&mut line), None, "an unknown purpose");
+
+    // What a panel may not send is refused, and the connection stays.
+    for request in [
+        json!({"name": "chat.say", "chat": "../../etc", "text": "x"}),
+        json!({"name": "chat.open", "chat": "0123456789ab"}),
+        json!({"name": "chat.new", "agent": "sh"}),
+        json!({"name": "chat.picture", "chat": "0123456789ab", "number": 1}),
+        json!({"name": "chat.export", "chat": "../../etc/passwd"}),
+        json!({"name": "chat.retry", "chat": "0123456789ab"}),
+        json!({"name": "chat.say", "chat": "0123456789ab", "text": "x", "directory": "/"}),
+        json!({"name": "policy_allow", "site": "*"}),
+        json!({"name": "answer", "question": "a1", "choice": "always"}),
+        json!("chat.list"),
+    ] {
+        panel.line.say(&json!({"id": 7, "request": request}));
+        let response = heard(&mut panel.line).expect("a response");
+        assert!(response["id"] == 7 && response["error"]["message"].is_string(), "{request}: {response}");
+    }
+    // The browser of the same install stays, and sends no tabs over the panel's line.
+    panel.line.say(&present("00112233445566778899aabbccddeeff"));
+    world.run(&["allow", "https://a.test", "--without-terminal"]).succeeded();
+    let notification = heard(&mut first.line).expect("the browser's line is there as before");
+    assert!(notification["data"]["grants"].to_string().contains("https://a.test"), "{notification}");
+    assert_eq!(installs(&world), [install.as_str()]);
+
+    // A new key ends panels too.
+    world.json(&["extension", "rotate"]);
+    let left = std::iter::from_fn(|| heard(&mut panel.line)).take(10).count();
+    assert!(left < 10, "the panel is closed");
 }
 
 #[test]
@@ -157,9 +223,7 @@ fn f09_a_tab_held_by_another_debugger_is_reported() {
     let (port, key) = ready(&world);
     let mut played = greet(port, &key, hello(&"e".repeat(32), 1));
     heard(&mut played.line).expect("a welcome");
-    let mut standing = present("00112233445566778899aabbccddeeff");
-    standing["data"]["tabs"] = json!([tab()]);
-    played.line.say(&standing);
+    played.line.say(&present("00112233445566778899aabbccddeeff"));
     eventually("it is there", 10, || installs(&world).len() == 1);
     let arguments = ["--json", "eval", "1", "--upstream", "extension", "--policy", "open"];
     let mut running = world.start(&arguments);
@@ -175,6 +239,8 @@ fn f09_a_tab_held_by_another_debugger_is_reported() {
                 attached += 1;
                 played.line.say(&json!({"id": id, "error": held}));
             }
+            // The session opens a tab of its own.
+            Some("open") => played.line.say(&json!({"id": id, "result": tab()})),
             Some(_) => played.line.say(&json!({"id": id, "result": {}})),
             None => {}
         }

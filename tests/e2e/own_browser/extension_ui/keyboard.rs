@@ -1,62 +1,14 @@
 //! The extension pages by keyboard: every control is reachable, and the focus is visible.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use crate::own_browser::tabs::connected_browser;
 use crate::support::cdp_client::CdpClient;
 use crate::support::extension_pages::ExtensionView;
 use crate::support::fixture_site::FixtureSite;
+use crate::support::page_checks::{CONTROLS, check_stops, press_by_key};
 use crate::support::wait::find_eventually;
 use crate::support::world::{World, wait};
-
-/// Names every enabled control and returns the names; radio buttons of a group count as one.
-const CONTROLS: &str = "(() => { \
-    const all = [...document.querySelectorAll('a[href], button, input, textarea, select, summary')]; \
-    const usable = all.filter((one) => !one.disabled && one.checkVisibility()); \
-    const nameOf = (one) => one.type === 'radio' ? 'group ' + one.name \
-        : one.tagName + ' ' + (one.id || one.getAttribute('aria-label') || one.textContent.trim()); \
-    window.nameOf = nameOf; \
-    return [...new Set(usable.map(nameOf))]; \
-})()";
-
-/// The focused control: its name, and whether an outline of at least 2 px shows it within the view.
-const FOCUSED: &str = "(() => { \
-    const one = document.activeElement; \
-    if (!one || one === document.body) return null; \
-    const { outlineStyle, outlineWidth } = getComputedStyle(one); \
-    const { top, bottom } = one.getBoundingClientRect(); \
-    const isSeen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 && bottom > 0 && top < innerHeight; \
-    return [window.nameOf(one), isSeen, one.textContent.trim()]; \
-})()";
-
-/// Moves through the page with Tab only; every control must be reached with a visible focus.
-fn check_stops(view: &mut ExtensionView) {
-    let wanted: BTreeSet<String> = serde_json::from_value(view.evaluate(CONTROLS)).expect("names");
-    assert!(wanted.len() > 3, "{wanted:?}");
-    let mut reached = BTreeSet::new();
-    for _ in 0..wanted.len() * 2 + 4 {
-        view.key("Tab");
-        let focused = view.evaluate(FOCUSED);
-        let Some(name) = focused[0].as_str() else { continue };
-        assert_eq!(focused[1], true, "the focus on {name} is not visible");
-        reached.insert(name.to_owned());
-    }
-    let missed: Vec<_> = wanted.difference(&reached).collect();
-    assert!(missed.is_empty(), "not reached by keys: {missed:?}");
-}
-
-/// Moves with Tab to the control with this text and presses a key.
-fn press_by_key(view: &mut ExtensionView, text: &str, key: &str) {
-    let found = find_eventually(20, || {
-        view.evaluate(CONTROLS);
-        view.key("Tab");
-        view.evaluate(FOCUSED)[2].as_str().is_some_and(|focused| focused.starts_with(text)).then_some(())
-    });
-    assert!(found.is_some(), "Tab does not reach {text:?}: {}", view.text());
-    view.key(key);
-}
 
 #[test]
 fn popup_and_options_work_with_the_keyboard_alone() {
@@ -66,9 +18,9 @@ fn popup_and_options_work_with_the_keyboard_alone() {
     user.call("Target.createTarget", json!({"url": site.page("/form")}), None);
     let mut popup = ExtensionView::popup(&browser);
     popup.take_keys();
-    popup.shows("Not shared with agents.");
+    popup.shows("Not shared: agents cannot see it.");
     press_by_key(&mut popup, "Share this tab", "Enter");
-    popup.shows("Shared: agents can read and use it.");
+    popup.shows("Shared. Agents ask you before they read or use it.");
     // An approval request works with keys too, once its buttons are enabled.
     let asked = world.start(&["--json", "open", "--upstream", "extension", &site.page("/plain")]);
     popup.shows("wants to see and open pages of");
@@ -79,6 +31,7 @@ fn popup_and_options_work_with_the_keyboard_alone() {
     wait(asked, &["open"]).succeeded();
     press_by_key(&mut popup, "Sites granted", "Enter");
     press_by_key(&mut popup, "Recently refused", " ");
+    press_by_key(&mut popup, "Other tabs in this window", " ");
     check_stops(&mut popup);
     press_by_key(&mut popup, "Revoke", "Enter");
     popup.shows("Nothing is granted.");
@@ -93,7 +46,7 @@ fn popup_and_options_work_with_the_keyboard_alone() {
     options.evaluate(CONTROLS);
     press_by_key(&mut options, "Pair by hand", "Enter");
     check_stops(&mut options);
-    press_by_key(&mut options, "Connect now", "Enter");
+    press_by_key(&mut options, "Reconnect", "Enter");
     options.shows("Connected to Tabwire");
     // The group of radio buttons is one Tab stop, and arrow keys move within it.
     let at_modes = "document.activeElement?.name === 'mode'";

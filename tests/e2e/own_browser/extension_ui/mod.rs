@@ -1,4 +1,8 @@
 //! The extension's popup and options.
 
-mod keyboard;
+pub(crate) mod appearance;
+pub(crate) mod keyboard;
+mod names;
 mod popup;
+mod shared_parts;
+pub(crate) mod states;

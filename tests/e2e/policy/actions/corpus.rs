@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tabwire_engine::{ACTIONS, Definition};
+use tabwire_engine::{ACTIONS, Definition, SCRIPT_ACTIONS};
 use tabwire_policy::{Capability, Needs, ResultCheck, Scope};
 
 use crate::browser::action::batch;
@@ -138,7 +138,7 @@ fn open_pages(world: &World, site: &FixtureSite) -> Vec<(Page, String)> {
 fn cells(pages: &[(Page, String)], other: &str) -> Vec<Cell> {
     let is_used = |action: &&Definition| !LEFT_OUT.iter().any(|(name, _)| *name == action.name);
     let of_page = |(page, tab): &(Page, String)| {
-        let actions = ACTIONS.iter().filter(is_used);
+        let actions = ACTIONS.iter().chain(SCRIPT_ACTIONS).filter(is_used);
         actions
             .flat_map(|action| {
                 let calls = variants(action, other, tab).into_iter();

@@ -206,7 +206,7 @@ fn h2_requests_and_paused_responses_are_judged_by_their_url() {
 #[test]
 fn h2_code_and_navigations_are_checked_on_every_hop() {
     let mut driven = Driven::new();
-    let near = driven.site.url("x.a", "/told/hop");
+    let near = driven.site.url("x.a", "/report/hop");
     let blank = driven.client.open_page("about:blank").session;
     driven.client.call("DOM.getDocument", json!({}), Some(&blank));
     let output = driven.refused("Runtime.evaluate", json!({"expression": "1"}), &blank);
@@ -223,10 +223,10 @@ fn h2_code_and_navigations_are_checked_on_every_hop() {
     let hop = driven.site.page(&format!("/redirect/to?to={}", near.replace(':', "%3A").replace('/', "%2F")));
     driven.client.ask("Page.navigate", json!({"frameId": frame, "url": hop}), Some(&session));
     eventually("the first hop was asked for", 10, || driven.site.request_count("/redirect/to") > 0);
-    let after = json!({"frameId": frame, "url": driven.site.page("/told/after")});
+    let after = json!({"frameId": frame, "url": driven.site.page("/report/after")});
     driven.client.ask("Page.navigate", after, Some(&session));
-    eventually("the next one was asked for", 10, || driven.site.request_count("/told/after") > 0);
-    assert_eq!(driven.site.request_count("/told/hop"), 0);
+    eventually("the next one was asked for", 10, || driven.site.request_count("/report/after") > 0);
+    assert_eq!(driven.site.request_count("/report/hop"), 0);
     driven.refused("Page.navigate", json!({"frameId": frame, "url": near}), &session);
     driven.refused("Page.reload", json!({"scriptToEvaluateOnLoad": "1"}), &session);
     driven.client.call("Page.reload", json!({}), Some(&session));
@@ -281,6 +281,23 @@ fn m8_no_event_or_response_contains_url_or_title_of_an_ungranted_tab() {
     driven.client.event("Page.loadEventFired", |event| event["sessionId"] == session.as_str());
     driven.refused("Page.reload", json!({"scriptToEvaluateOnLoad": "1"}), &session);
     driven.check_no_leak();
+}
+
+#[test]
+fn p3_no_grant_lets_a_page_use_the_protocol() {
+    let mut driven = Driven::new();
+    allow(&driven.world, &["*", "--cdp", "--act", "--eval"]);
+    let url = driven.site.page("/plain");
+    let created = driven.client.call("Target.createTarget", json!({"url": url}), None);
+    let target = created["targetId"].as_str().expect("an id");
+    let session = driven.client.attach(target);
+    let exposed = json!({"targetId": target, "bindingName": "cdp"});
+    let refused = driven.client.ask("Target.exposeDevToolsProtocol", exposed, None);
+    let sentence = refused["error"]["message"].as_str().expect("a message").to_owned();
+    assert_eq!(refused["error"]["data"], "POLICY_DENIED", "{refused}");
+    assert!(sentence.contains("Target.exposeDevToolsProtocol"), "{sentence}");
+    let found = driven.client.evaluate("typeof window.cdp", &session);
+    assert_eq!(found, "undefined", "nothing was added to the page");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::chrome_shim::port_process::PortChrome;
 use crate::policy::grants::{allow, guarded};
 use crate::support::cdp_client::CdpClient;
 use crate::support::fixture_site::FixtureSite;
+use crate::support::wait::find_eventually;
 use crate::support::world::World;
 
 /// Runs a short script of a client; returns its report.
@@ -62,6 +63,45 @@ fn t19_stock_clients_get_a_clear_denial_and_work_once_granted() {
     // The session continues, and nothing of the clients is left in it.
     world.run(&["get-text"]).succeeded();
     world.settles();
+}
+
+#[test]
+fn the_user_is_asked_when_a_cdp_client_connects() {
+    let (world, site) = (guarded(), FixtureSite::start());
+    std::fs::create_dir_all(world.home().join("config")).expect("a directory");
+    // With this rule the question waits until a person comes.
+    std::fs::write(world.home().join("config/policy.toml"), "[[rule]]\nsite = \"*\"\nask = [\"cdp\"]\n")
+        .expect("written");
+    allow(&world, &[site.page("").trim_end_matches('/')]);
+    world.run(&["open", &site.page("/plain")]).succeeded();
+    let endpoint = world.cdp_url();
+    let ask = |answer: &str| {
+        std::thread::scope(|scope| {
+            let connecting = scope.spawn(|| CdpClient::try_connect(&endpoint));
+            let question = find_eventually(20, || {
+                let pending = world.json(&["approvals"])["pending"].clone();
+                pending.as_array().expect("a list").first().cloned()
+            });
+            let question = question.expect("an approval is requested");
+            assert_eq!(
+                (&question["capability"], &question["site"]),
+                (&json!("cdp"), &json!("*")),
+                "{question}"
+            );
+            let id = question["id"].as_str().expect("an id");
+            world.run(&["approvals", "answer", id, answer, "--without-terminal"]).succeeded();
+            connecting.join().expect("an end")
+        })
+    };
+    let refused = ask("no").err().expect("refused");
+    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
+    // Once is for this connection.
+    let mut client = ask("once").expect("connected");
+    let page = client.open_page("about:blank");
+    assert_eq!(client.evaluate("1 + 1", &page.session), 2);
+    drop(client);
+    drop(ask("session").expect("connected"));
+    CdpClient::try_connect(&endpoint).expect("the session has a grant");
 }
 
 #[test]

@@ -270,7 +270,7 @@ fn t19_raw_cdp_reaches_only_granted_sites() {
 /// Makes a page open other sites' URLs in new tabs in every way, and waits until all requests were made: the
 /// last one goes to the page's own site.
 fn send_tabs(world: &World, site: &FixtureSite) {
-    let report_url = |way: &str| site.url("b", &format!("/told/{way}"));
+    let report_url = |way: &str| site.url("b", &format!("/report/{way}"));
     let redirect = |kind: &str, way: &str| {
         format!("/redirect/{kind}?to={}", report_url(way).replace(':', "%3A").replace('/', "%2F"))
     };
@@ -304,8 +304,8 @@ fn send_tabs(world: &World, site: &FixtureSite) {
         report_url("beacon")
     );
     assert_eq!(world.eval(&beacon), "true");
-    world.eval("void window.open('/told/own')");
-    eventually("the last one went", 20, || site.request_count("/told/own") > 0);
+    world.eval("void window.open('/report/own')");
+    eventually("the last one went", 20, || site.request_count("/report/own") > 0);
 }
 
 /// Every way of `send_tabs`.
@@ -319,7 +319,7 @@ fn t22_popups_and_unused_tabs_send_no_request_to_ungranted_sites() {
     open.run(&["open", "--browser-arg=--disable-popup-blocking", &site.page("/plain")]).succeeded();
     send_tabs(&open, &site);
     for way in WAYS_TO_SEND {
-        eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/told/{way}")) > 0);
+        eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/report/{way}")) > 0);
     }
     drop((open, site));
 
@@ -335,26 +335,26 @@ fn t22_popups_and_unused_tabs_send_no_request_to_ungranted_sites() {
     client.call("Page.enable", json!({}), Some(&page.session));
     for leaving in ["location", "popup"] {
         client.call("Page.navigate", json!({"url": site.page("/plain")}), Some(&page.session));
-        let report_url = site.url("b", &format!("/told/cdp-{leaving}"));
+        let report_url = site.url("b", &format!("/report/cdp-{leaving}"));
         let code = match leaving {
             "location" => format!("location = '{report_url}'"),
             _ => format!("void window.open('{report_url}')"),
         };
         client.ask("Runtime.evaluate", json!({"expression": code, "userGesture": true}), Some(&page.session));
-        let after = json!({"expression": "void window.open('/told/own')", "userGesture": true});
-        let visits = site.request_count("/told/own");
+        let after = json!({"expression": "void window.open('/report/own')", "userGesture": true});
+        let visits = site.request_count("/report/own");
         client.call("Page.navigate", json!({"url": site.page("/plain")}), Some(&page.session));
         eventually("the next one went", 20, || {
             client.ask("Runtime.evaluate", after.clone(), Some(&page.session));
-            site.request_count("/told/own") > visits
+            site.request_count("/report/own") > visits
         });
     }
     for way in WAYS_TO_SEND.iter().chain(&["cdp-location", "cdp-popup"]) {
-        assert_eq!(site.request_count(&format!("/told/{way}")), 0, "{way} was asked for");
+        assert_eq!(site.request_count(&format!("/report/{way}")), 0, "{way} was asked for");
     }
     // After a grant, popups may go there too.
     allow(&world, &[other]);
     world.run(&["open", &site.page("/plain")]).succeeded();
-    world.eval(&format!("void window.open('{other}/told/popup')"));
-    eventually("it went", 20, || site.request_count("/told/popup") > 0);
+    world.eval(&format!("void window.open('{other}/report/popup')"));
+    eventually("it went", 20, || site.request_count("/report/popup") > 0);
 }

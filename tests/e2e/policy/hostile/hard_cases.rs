@@ -246,7 +246,7 @@ self.addEventListener('install', () => self.skipWaiting());
 self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
 console.log('CANARY of a worker');
 self.addEventListener('fetch', (event) => {
-    const there = `http://c.localhost:${location.port}/told/${location.hostname}`;
+    const there = `http://c.localhost:${location.port}/report/${location.hostname}`;
     event.respondWith(fetch(there, { mode: 'no-cors' }).catch(() => {}).then(() => {
         const { pathname } = new URL(event.request.url);
         return pathname === '/made' ? new Response('made by the worker') : fetch(event.request);
@@ -272,7 +272,7 @@ fn service_workers_of_a_profile_send_no_requests() {
             world.eval("fetch('/made').then((made) => made.text())") == "made by the worker"
         });
     }
-    let report_count = |site: &str| server.visits(&format!("c.localhost/told/{site}"));
+    let report_count = |site: &str| server.visits(&format!("c.localhost/report/{site}"));
     assert!(
         report_count("a.localhost") > 0 && report_count("b.localhost") > 0,
         "both sites report to the third"
@@ -317,7 +317,7 @@ const MANY: &[&[&str]] = &[
 
 /// Frames that a page creates. Chromium allows about a thousand in a page and ignores the rest.
 fn frames() -> usize {
-    by_size(1_500, 10_000)
+    by_size(500, 10_000)
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(crate) enum Error {
     NeedsUser { what: String, hint: String },
     /// The soak test failed.
     SoakFailed(String),
+    /// This many specs fail that the list of known failures does not name.
+    SpecsFailed(usize),
     /// The tidy checks found this many problems.
     Untidy(usize),
 }
@@ -52,6 +54,7 @@ impl fmt::Display for Error {
             Error::File { path, source } => write!(formatter, "{}: {source}", path.display()),
             Error::Malformed { path, problem } => write!(formatter, "{}: {problem}", path.display()),
             Error::NeedsUser { what, hint } => write!(formatter, "{what}. {hint}"),
+            Error::SpecsFailed(count) => write!(formatter, "{count} unlisted specs fail"),
             Error::Untidy(1) => write!(formatter, "tidy found 1 problem"),
             Error::Untidy(count) => write!(formatter, "tidy found {count} problems"),
         }

@@ -2,17 +2,18 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program prints")]
 
 mod bench;
+mod dist;
 mod error;
 mod metrics;
+mod pictures;
+mod playwright_specs;
 mod reference;
 mod repository;
-mod retired_words;
-mod rust_code;
 mod setup;
+mod site;
 mod soak;
-mod source_tree;
+mod source;
 mod step;
-mod test_code;
 mod test_command;
 mod tidy;
 
@@ -24,13 +25,24 @@ use repository::Repository;
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
-  setup [--yes]           install the missing programs that the tests need; asks first
-  test [--full] [FILTER]  setup, format, lints and tests; with FILTER only the matching tests
-                          --full: long client suites, tab churn and random kills at full size
+  setup [--yes] [--full]  install the missing programs that the tests need; asks first
+                          --full: also the large packages of full client suites
+  test [--full] [FILTER]  repository checks, setup, format, lints and tests; with FILTER only the matching tests
+                          --full: all client suites, tab churn and random kills at full size
   bench [NAME...]         run the benchmarks of the tabwire crate, or only the named ones
   soak [--minutes N] [--seed N]
                           inject random faults for 10 minutes (default); fails when the daemon grows
+  playwright-specs --checkout DIR [--group NAME] [--filter TEXT] [--json]
+                          run Playwright's page specs as scripts, and compare with stock Playwright
+                          --workers N, --limit MS; --built: without building; --once: no second try
+  dist [--profile NAME | --binary FILE] [--only NAMES]
+                          build the program and write all packages into target/dist
+                          --only: of tarball, npm, wheel, deb, extension, site, sbom
+                          --allow-glibc VERSION: pack a program that needs a newer glibc than 2.28
+                          --out DIR, --level 0-9, --man DIR (built man pages), --no-man, --no-site
+  site [--out DIR]        write the documentation as a site with search into target/site
   gen                     write the generated pages of docs/reference
+  pictures                copy the pictures and recordings of docs/ from target/screenshots
   man --out DIR           write the man pages into DIR
   metrics [--dir DIR] [--json | --words]
                           print the size, shape and vocabulary of the source tree
@@ -56,15 +68,22 @@ fn run(arguments: &[String]) -> Result<(), Error> {
     };
     let repository = Repository::find();
     match command.as_str() {
-        "setup" => setup::run(&repository, setup::Consent::from_arguments(rest)?),
+        "setup" => {
+            let (consent, size) = setup::read_arguments(rest)?;
+            setup::run(&repository, consent, size)
+        }
         "test" => test_command::run(&repository, rest),
         "bench" => bench::run(&repository, rest),
         "soak" => soak::run(&repository, rest),
+        "playwright-specs" => playwright_specs::run(&repository, rest),
+        "dist" => dist::run(&repository, rest),
+        "site" => site::run(&repository, rest),
         "man" => reference::write_man_pages(&repository, rest),
         "metrics" => metrics::run(&repository, rest),
         "gen" if rest.is_empty() => reference::write_all(&repository),
+        "pictures" if rest.is_empty() => pictures::copy(&repository),
         "tidy" if rest.is_empty() => tidy::print_all(&repository),
-        "gen" | "tidy" => Err(Error::Usage(format!("`{command}` takes no arguments"))),
+        "gen" | "tidy" | "pictures" => Err(Error::Usage(format!("`{command}` takes no arguments"))),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
             Ok(())

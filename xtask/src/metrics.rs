@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::repository::Repository;
-use crate::retired_words::{DISCOURAGED, Line, REFUSED, Retired};
-use crate::rust_code::RustCode;
-use crate::source_tree::{SourceFile, SourceTree};
-use crate::test_code::TestCode;
+use crate::source::retired_words::{DISCOURAGED, Line, REFUSED, Retired};
+use crate::source::rust_code::RustCode;
+use crate::source::source_tree::{SourceFile, SourceTree};
+use crate::source::test_code::TestCode;
 use crate::tidy;
 
 /// Folders that hold data of others or output of programs.
@@ -160,7 +160,7 @@ impl Metrics {
             }
         }
         self.pub_crate += code.count("pub(crate)");
-        self.function_lines.extend(functions.iter().map(crate::rust_code::Function::line_count));
+        self.function_lines.extend(functions.iter().map(crate::source::rust_code::Function::line_count));
     }
 
     fn add_words(&mut self, tree: &SourceTree) {

@@ -7,7 +7,7 @@ mod limits_page;
 
 use crate::error::Error;
 use crate::repository::Repository;
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
 use crate::step::Step;
 
 /// A generated page.
@@ -37,7 +37,8 @@ pub(crate) fn write_all(repository: &Repository) -> Result<(), Error> {
         println!("crates/tabwire has no test target `generated` yet; its pages were not written.");
         return Ok(());
     }
-    let arguments = ["test", "--quiet", "-p", "tabwire", "--test", "generated"];
+    // The whole workspace, as the tests are built: with one package, features differ and everything is compiled again.
+    let arguments = ["test", "--quiet", "--workspace", "--test", "generated"];
     Step::cargo("command line pages", &arguments).with_variable("TABWIRE_GEN", "1").run(repository.root())
 }
 

@@ -1,8 +1,10 @@
 //! `cargo xtask setup`: installs the missing programs and packages that the tests need.
 
 mod browser_clients;
+pub(crate) mod cargo_deny;
 mod free_space;
 mod nextest;
+mod older_debian;
 mod python_clients;
 mod system_packages;
 
@@ -28,15 +30,6 @@ impl Consent {
         if is_continuous_integration() || !is_interactive { Consent::Given } else { Consent::Ask }
     }
 
-    /// Reads `--yes` from the command line.
-    pub(crate) fn from_arguments(arguments: &[String]) -> Result<Consent, Error> {
-        match arguments {
-            [] => Ok(Consent::from_environment()),
-            [only] if only == "--yes" || only == "-y" => Ok(Consent::Given),
-            [other, ..] => Err(Error::Usage(format!("`setup` takes only `--yes`, not `{other}`"))),
-        }
-    }
-
     /// Asks the question unless consent is given.
     fn allows(self, question: &str) -> bool {
         if self == Consent::Given {
@@ -52,20 +45,58 @@ impl Consent {
     }
 }
 
+/// Which tests the packages are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TestSize {
+    /// Those of every run.
+    Short,
+    /// Those of `--full`, too.
+    Full,
+}
+
+/// Reads `--yes` and `--full` from the command line.
+pub(crate) fn read_arguments(arguments: &[String]) -> Result<(Consent, TestSize), Error> {
+    let (mut consent, mut size) = (Consent::from_environment(), TestSize::Short);
+    for argument in arguments {
+        match argument.as_str() {
+            "--yes" | "-y" => consent = Consent::Given,
+            "--full" => size = TestSize::Full,
+            other => {
+                return Err(Error::Usage(format!("`setup` takes only `--yes` and `--full`, not `{other}`")));
+            }
+        }
+    }
+    Ok((consent, size))
+}
+
 /// Whether `CI` is set.
 pub(crate) fn is_continuous_integration() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
 }
 
-/// Installs everything that the tests need.
-pub(crate) fn run(repository: &Repository, consent: Consent) -> Result<(), Error> {
+/// Installs everything that the tests of this size need.
+pub(crate) fn run(repository: &Repository, consent: Consent, size: TestSize) -> Result<(), Error> {
+    build_requirements(repository, consent)?;
+    client_packages(repository, size)
+}
+
+/// Installs what a build needs.
+pub(crate) fn build_requirements(repository: &Repository, consent: Consent) -> Result<(), Error> {
     free_space::check(repository)?;
     system_packages::provide(repository, consent)?;
     nextest::provide(repository, consent)?;
     // Fetch now, so that the build steps need no network.
-    Step::cargo("crates", &["fetch", "--quiet"]).run(repository.root())?;
-    browser_clients::provide(repository)?;
-    python_clients::provide(repository)
+    Step::cargo("crates", &["fetch", "--quiet"]).run(repository.root())
+}
+
+/// Installs the Node and Python packages that tests of this size run, and Java for full ones. No build needs them.
+pub(crate) fn client_packages(repository: &Repository, size: TestSize) -> Result<(), Error> {
+    if size == TestSize::Full {
+        system_packages::provide_java(repository)?;
+    }
+    browser_clients::provide(repository, size)?;
+    python_clients::provide(repository, size)?;
+    if size == TestSize::Full { older_debian::provide(repository) } else { Ok(()) }
 }
 
 /// Prints one line about a requirement.
@@ -78,10 +109,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_yes_is_accepted_as_an_argument() {
-        assert_eq!(Consent::from_arguments(&["--yes".to_owned()]).unwrap(), Consent::Given);
+    fn only_yes_and_full_are_accepted_as_arguments() {
+        let read =
+            |words: &[&str]| read_arguments(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        assert_eq!(read(&["--yes"]).unwrap(), (Consent::Given, TestSize::Short));
+        assert_eq!(read(&["--full", "-y"]).unwrap(), (Consent::Given, TestSize::Full));
         assert!(Consent::Given.allows("unused"));
-        let error = Consent::from_arguments(&["--force".to_owned()]).unwrap_err();
-        assert_eq!(error.exit_code(), 2);
+        assert_eq!(read(&["--force"]).unwrap_err().exit_code(), 2);
     }
 }

@@ -1,27 +1,25 @@
-//! `cargo xtask tidy`: checks over the whole source tree. Each check is one file and also runs as a unit test.
+//! `cargo xtask tidy`: checks over the whole source tree. Each check is one file. A unit test runs all of them.
 
 mod crate_edges;
-mod dependency_lines;
+mod crate_files;
+mod documents;
 mod file_headers;
 mod file_names;
 mod file_size;
 mod function_size;
-mod generated_pages;
-mod ignored_tests;
 mod javascript_files;
 mod machine_names;
 mod manifest;
-mod markdown_links;
 mod permit;
 pub(crate) mod retired_words;
-mod test_sleeps;
+mod test_rules;
 mod trailing_whitespace;
 
 use std::fmt;
 
 use crate::error::Error;
 use crate::repository::Repository;
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
 
 /// A line that breaks a rule, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,19 +44,22 @@ impl fmt::Display for Finding {
 type Check = fn(&SourceTree) -> Vec<Finding>;
 
 /// Every check with its printed name.
-const CHECKS: [(&str, Check); 14] = [
+const CHECKS: [(&str, Check); 17] = [
     ("file size", file_size::check),
     ("function size", function_size::check),
     ("file names", file_names::check),
     ("file headers", file_headers::check),
-    ("sleeps in tests", test_sleeps::check),
-    ("ignored tests", ignored_tests::check),
-    ("generated pages", generated_pages::check),
-    ("dependency lines", dependency_lines::check),
+    ("sleeps in tests", test_rules::sleeps::check),
+    ("ignored tests", test_rules::ignored::check),
+    ("test names", test_rules::names::check),
+    ("generated pages", documents::generated_pages::check),
+    ("dependency lines", documents::dependency_lines::check),
     ("crate edges", crate_edges::check),
-    ("Markdown links", markdown_links::check),
+    ("crate files", crate_files::check),
+    ("Markdown links", documents::markdown_links::check),
     ("trailing whitespace", trailing_whitespace::check),
     ("machine names", machine_names::check),
+    ("recipe versions", documents::recipe_versions::check),
     ("JavaScript files", javascript_files::check),
     ("retired words", retired_words::check),
 ];
@@ -80,16 +81,25 @@ pub(crate) fn print_all(repository: &Repository) -> Result<(), Error> {
     if total == 0 { Ok(()) } else { Err(Error::Untidy(total)) }
 }
 
-/// Fails the calling test with the findings in this repository.
-#[cfg(test)]
-fn assert_repository_passes(check: Check) {
-    let tree = SourceTree::read(&Repository::find()).unwrap();
-    let findings: Vec<String> = check(&tree).iter().map(Finding::to_string).collect();
-    assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
-}
-
 /// The findings of a check in sample files, one line each.
 #[cfg(test)]
 fn findings_in(check: Check, samples: &[(&str, &str)]) -> Vec<String> {
     check(&SourceTree::of(samples)).iter().map(Finding::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_repository_passes_every_check() {
+        let tree = SourceTree::read(&Repository::find()).unwrap();
+        let findings: Vec<String> = CHECKS
+            .iter()
+            .flat_map(|(name, check)| {
+                check(&tree).into_iter().map(move |finding| format!("{name}: {finding}"))
+            })
+            .collect();
+        assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+    }
 }

@@ -1,19 +1,23 @@
-//! The page of limits, from the doc comments and values of every crate's `limits.rs`.
+//! The page of limits, from the doc comments and values of every crate's `limits.rs`: the constants that are `pub` and not
+//! `#[doc(hidden)]`.
 //!
 //! Reads those files as text, so that the page needs no build of the crates.
 
 use std::fmt::Write;
 
 use super::table_cell;
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
 
 const HEAD: &str = "\
 # Limits
 
 <!-- Written by `cargo xtask gen`. Do not edit: change the limits.rs of the crate instead. -->
 
-Every wait has a deadline and every queue a bound. These are their values, crate by crate.
+Every wait has a deadline and every queue a bound. These are the values that users can notice, crate by crate.
 ";
+
+/// Marks a constant that is `pub` for tests alone.
+const HIDDEN: &str = "#[doc(hidden)]";
 
 /// One documented constant.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,6 +54,7 @@ fn crate_with_limits(path: &str) -> Option<&str> {
 fn parse(text: &str) -> Vec<Limit> {
     let mut limits = Vec::new();
     let mut doc = String::new();
+    let mut is_hidden = false;
     let mut lines = text.lines().map(str::trim);
     while let Some(line) = lines.next() {
         if let Some(words) = line.strip_prefix("///") {
@@ -62,9 +67,12 @@ fn parse(text: &str) -> Vec<Limit> {
                 declaration.push(' ');
                 declaration.push_str(next);
             }
-            limits.extend(parse_declaration(&declaration, doc.trim()));
+            limits.extend(parse_declaration(&declaration, doc.trim()).filter(|_| !is_hidden));
             doc.clear();
-        } else if !line.starts_with("#[") {
+            is_hidden = false;
+        } else if line.starts_with("#[") {
+            is_hidden |= line == HIDDEN;
+        } else {
             doc.clear();
         }
     }

@@ -3,20 +3,44 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::report;
+use super::{TestSize, report};
 use crate::error::Error;
 use crate::repository::Repository;
 use crate::step::Step;
 
-/// The folders that lock packages, with what they are.
-const FOLDERS: [(&str, &str); 2] = [("browser clients", "tests/clients"), ("MCP clients", "tests/mcp")];
+/// No install scripts: they would download browsers the tests do not use.
+const INSTALL: &[&str] = &["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
 
-/// Installs the locked packages when they are missing or older than the lock file.
-pub(super) fn provide(repository: &Repository) -> Result<(), Error> {
-    FOLDERS.into_iter().try_for_each(|(what, folder)| provide_in(repository, what, folder))
+/// The adapters bring second copies of their agents as optional packages.
+const INSTALL_WITHOUT_OPTIONAL: &[&str] =
+    &["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=optional"];
+
+/// The folders that lock packages, with what they are, how they are installed and the tests that need them. Those of
+/// full tests only are about a gigabyte.
+const FOLDERS: [(&str, &str, &[&str], TestSize); 9] = [
+    ("browser clients", "tests/clients", INSTALL, TestSize::Short),
+    ("MCP clients", "tests/mcp", INSTALL, TestSize::Short),
+    ("type checker", "web", INSTALL, TestSize::Short),
+    ("Selenium", "tests/packages/selenium", INSTALL, TestSize::Short),
+    ("WebdriverIO", "tests/packages/webdriverio", INSTALL, TestSize::Short),
+    ("Stagehand", "tests/packages/stagehand", INSTALL, TestSize::Short),
+    ("agents", "tests/agents", INSTALL, TestSize::Full),
+    ("agents for chats", "tests/chat-agents", INSTALL_WITHOUT_OPTIONAL, TestSize::Full),
+    ("Selenium server", "tests/grid", INSTALL, TestSize::Full),
+];
+
+/// Installs the locked packages of this size when they are missing or older than the lock file.
+pub(super) fn provide(repository: &Repository, size: TestSize) -> Result<(), Error> {
+    let mut wanted = FOLDERS.into_iter().filter(|(.., needed)| size == TestSize::Full || *needed == size);
+    wanted.try_for_each(|(what, folder, arguments, _)| provide_in(repository, what, folder, arguments))
 }
 
-fn provide_in(repository: &Repository, what: &'static str, place: &str) -> Result<(), Error> {
+fn provide_in(
+    repository: &Repository,
+    what: &'static str,
+    place: &str,
+    arguments: &[&str],
+) -> Result<(), Error> {
     let folder = repository.path(place);
     let Some(locked) = find_modified(&folder.join("package-lock.json")) else {
         report(what, &format!("none are locked in {place}"));
@@ -26,9 +50,7 @@ fn provide_in(repository: &Repository, what: &'static str, place: &str) -> Resul
         report(what, "installed");
         return Ok(());
     }
-    // No install scripts: they would download browsers the tests do not use.
-    let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-    Step::new(what, "npm", &arguments).run(&folder)?;
+    Step::new(what, "npm", arguments).run(&folder)?;
     report(what, &format!("installed from {place}/package-lock.json"));
     Ok(())
 }

@@ -3,20 +3,28 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::report;
+use super::{TestSize, report};
 use crate::error::Error;
 use crate::repository::Repository;
 use crate::step::Step;
 
-/// The folders that lock packages in `requirements.txt`, with what they are.
-const FOLDERS: [(&str, &str); 1] = [("MCP clients in Python", "tests/mcp/python")];
+/// The folders that lock packages in `requirements.txt`, with what they are and the tests that need them. Those of full
+/// tests only are hundreds of megabytes.
+const FOLDERS: [(&str, &str, TestSize); 5] = [
+    ("MCP clients in Python", "tests/mcp/python", TestSize::Short),
+    ("nodriver", "tests/packages/nodriver", TestSize::Short),
+    ("zendriver", "tests/packages/zendriver", TestSize::Short),
+    ("browser-use", "tests/packages/browser-use", TestSize::Full),
+    ("crawl4ai", "tests/packages/crawl4ai", TestSize::Full),
+];
 
 /// Written after a complete installation.
 const INSTALLED: &str = ".venv/installed";
 
-/// Installs the locked packages when they are missing or older than the lock file.
-pub(super) fn provide(repository: &Repository) -> Result<(), Error> {
-    FOLDERS.into_iter().try_for_each(|(what, folder)| provide_in(repository, what, folder))
+/// Installs the locked packages of this size when they are missing or older than the lock file.
+pub(super) fn provide(repository: &Repository, size: TestSize) -> Result<(), Error> {
+    let mut wanted = FOLDERS.into_iter().filter(|(_, _, needed)| size == TestSize::Full || *needed == size);
+    wanted.try_for_each(|(what, folder, _)| provide_in(repository, what, folder))
 }
 
 fn provide_in(repository: &Repository, what: &'static str, place: &str) -> Result<(), Error> {

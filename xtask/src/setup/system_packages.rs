@@ -1,4 +1,4 @@
-//! System packages: Chromium and chromedriver, Xvfb, Node and Python for the client tests, and the shells for completion tests.
+//! System packages: Chromium and chromedriver, Firefox, Xvfb, Node and Python for the client tests, and the shells for completion tests.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,17 @@ const BROWSERS: [&str; 5] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome-headless-shell"];
 const USE_OWN_BROWSER: &str = "set TABWIRE_BROWSER to the path of any Chrome or Chromium that is not a snap";
 /// Packages besides the browser, and the program of each that has `--version`.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 7] = [
     ("nodejs", "node"),
     ("npm", "npm"),
     ("zsh", "zsh"),
     ("fish", "fish"),
     ("chromium-driver", "chromedriver"),
+    ("chromium-headless-shell", "chromium-headless-shell"),
+    ("firefox-esr", "firefox-esr"),
 ];
+/// Debian's package with Java.
+const JAVA: &str = "default-jre-headless";
 /// A program this small that names the snap folder is a wrapper, not a browser.
 const WRAPPER_BYTES: u64 = 64 * 1024;
 
@@ -42,6 +46,20 @@ pub(super) fn provide(repository: &Repository, consent: Consent) -> Result<(), E
         return Ok(());
     }
     install(repository, missing)
+}
+
+/// Installs Java, which the Selenium server of the full tests needs. Without it that test fails.
+pub(super) fn provide_java(repository: &Repository) -> Result<(), Error> {
+    // Java prints its version to stderr.
+    if succeeds("java", &["-version"]) {
+        report(JAVA, "installed");
+        return Ok(());
+    }
+    if cfg!(target_os = "macos") || !succeeds("apt-get", &["--version"]) {
+        report(JAVA, "no apt-get here; install Java 11 or later by hand");
+        return Ok(());
+    }
+    install(repository, vec![JAVA])
 }
 
 fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<(), Error> {

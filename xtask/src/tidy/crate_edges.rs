@@ -2,12 +2,12 @@
 
 use super::Finding;
 use super::manifest::{Dependency, Use, find_dependencies};
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
 
 const LIST: &str = "xtask/src/tidy/crate_edges.rs";
 
 /// The layers from top to bottom. A crate may depend on the crates after it.
-const LAYERS: [&str; 16] = [
+const LAYERS: [&str; 18] = [
     "tabwire",
     "tabwire-chrome",
     "tabwire-daemon",
@@ -15,10 +15,12 @@ const LAYERS: [&str; 16] = [
     "tabwire-mcp",
     "tabwire-engine",
     "tabwire-extension",
+    "tabwire-bidi",
     "tabwire-mux",
     "tabwire-browser",
     "tabwire-cdp",
     "tabwire-policy",
+    "tabwire-acp",
     "tabwire-script",
     "tabwire-secrets",
     "tabwire-audit",
@@ -27,7 +29,8 @@ const LAYERS: [&str; 16] = [
 ];
 
 /// Crates outside the layers, and what they may depend on.
-const OUTSIDE: [(&str, &[&str]); 2] = [("tabwire-testkit", &["tabwire-api"]), ("xtask", &["tabwire-api"])];
+const OUTSIDE: [(&str, &[&str]); 2] =
+    [("tabwire-testkit", &["tabwire-api"]), ("xtask", &["tabwire-api", "tabwire-script"])];
 
 /// Third-party crates that a crate must not depend on.
 const REFUSED: [(&str, &[&str]); 5] = [
@@ -92,7 +95,7 @@ fn may_depend(name: &str, on: &str, usage: Use) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
+    use super::super::findings_in;
     use super::*;
 
     fn manifest(name: &str, body: &str) -> String {
@@ -101,11 +104,6 @@ mod tests {
 
     fn check_one(name: &str, body: &str) -> Vec<String> {
         findings_in(check, &[("crates/sample/Cargo.toml", &manifest(name, body))])
-    }
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
     }
 
     #[test]

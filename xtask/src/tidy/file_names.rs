@@ -1,7 +1,7 @@
 //! Files have specific names: no `utils`, no `common`.
 
 use super::Finding;
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
 
 const REFUSED: [&str; 7] = ["utils", "util", "helpers", "helper", "common", "misc", "types"];
 const LANGUAGES: [&str; 3] = ["rs", "js", "mjs"];
@@ -21,13 +21,8 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
+    use super::super::findings_in;
     use super::*;
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
-    }
 
     #[test]
     fn catch_all_names_are_found_in_files_and_folders() {

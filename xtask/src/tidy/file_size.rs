@@ -1,7 +1,7 @@
 //! Rust files have at most 600 lines.
 
 use super::Finding;
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
 
 const MOST_LINES: usize = 600;
 const TABLE_MARK: &str = "//! Table:";
@@ -23,13 +23,8 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
+    use super::super::findings_in;
     use super::*;
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
-    }
 
     #[test]
     fn a_long_file_is_found_unless_it_is_a_table() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Finding;
-use crate::source_tree::{SourceFile, SourceTree};
+use crate::source::source_tree::{SourceFile, SourceTree};
 
 /// Hosts that serve packages. A lock file that names one ties every checkout to it.
 const PACKAGE_HOSTS: [&str; 6] = [
@@ -76,13 +76,8 @@ fn is_name(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
+    use super::super::findings_in;
     use super::*;
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
-    }
 
     #[test]
     fn hosts_home_folders_and_checkout_paths_are_found() {

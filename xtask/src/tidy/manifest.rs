@@ -1,6 +1,6 @@
 //! Reads the dependencies of a crate's manifest.
 
-use crate::source_tree::{SourceFile, SourceTree};
+use crate::source::source_tree::{SourceFile, SourceTree};
 
 const SECTIONS: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 

@@ -1,7 +1,7 @@
 //! An exception to a check: the file and the reason.
 
 use super::Finding;
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
 
 /// Exempts one file from a check.
 pub(super) struct Permit {

@@ -1,8 +1,8 @@
 //! Code, documents and file names use none of the retired words.
 
 use super::Finding;
-use crate::retired_words::{Line, REFUSED};
-use crate::source_tree::{SourceFile, SourceTree};
+use crate::source::retired_words::{Line, REFUSED};
+use crate::source::source_tree::{SourceFile, SourceTree};
 
 /// Text files that are written by hand or generated from what is.
 const LANGUAGES: [&str; 11] = ["rs", "js", "mjs", "md", "html", "css", "toml", "sh", "ps1", "bash", "json"];
@@ -23,6 +23,12 @@ const PROPER: [(&str, &str); 9] = [
     // The trait of oxc that walks a tree.
     ("Visit", "oxc_ast_visit"),
     ("Visit", "impl<'a> Visit<'a>"),
+];
+
+/// Words that are another protocol's own in a folder.
+const PROPER_IN: [(&str, &str); 1] = [
+    // WebDriver BiDi's word for an execution context of a document.
+    ("realm", "crates/tabwire-bidi/"),
 ];
 
 /// Finds retired words in the text and the path of every file.
@@ -52,14 +58,16 @@ fn text_findings(file: &SourceFile) -> Vec<Finding> {
 
 fn findings_in_line(path: &str, number: usize, text: &str) -> Vec<Finding> {
     let line = Line::of(text);
-    let found = REFUSED.iter().filter(|word| word.count_in(&line) > 0 && !is_proper(&word.name(), text));
+    let found =
+        REFUSED.iter().filter(|word| word.count_in(&line) > 0 && !is_proper(&word.name(), text, path));
     found
         .map(|word| Finding::new(path, number, format!("`{}` is retired: use {}", word.name(), word.instead)))
         .collect()
 }
 
-fn is_proper(word: &str, line: &str) -> bool {
+fn is_proper(word: &str, line: &str, path: &str) -> bool {
     PROPER.iter().any(|(proper, text)| *proper == word && line.contains(text))
+        || PROPER_IN.iter().any(|(proper, folder)| *proper == word && path.starts_with(folder))
 }
 
 #[cfg(test)]
@@ -91,6 +99,7 @@ mod tests {
             ("a.rs", "let header = \"Basic realm=\\\"site\\\"\";\n"),
             ("b.rs", "const NOBODY: u32 = 65534;\n"),
             ("c.rs", "pragma(\"journal_mode\")\n"),
+            ("crates/tabwire-bidi/src/realm.rs", "struct Realm;\n"),
         ];
         assert!(findings_in(check, &samples).is_empty());
     }

@@ -1,7 +1,7 @@
 //! Text files have no spaces at line ends and end with a line end.
 
 use super::Finding;
-use crate::source_tree::{SourceFile, SourceTree};
+use crate::source::source_tree::{SourceFile, SourceTree};
 
 /// Finds trailing whitespace and unfinished last lines.
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
@@ -29,13 +29,8 @@ fn problems(file: &SourceFile) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
+    use super::super::findings_in;
     use super::*;
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
-    }
 
     #[test]
     fn trailing_spaces_and_missing_line_ends_are_found() {

@@ -1,11 +1,11 @@
 //! No test has `#[ignore]`.
 
 use super::Finding;
-use crate::rust_code::RustCode;
-use crate::source_tree::SourceTree;
+use crate::source::rust_code::RustCode;
+use crate::source::source_tree::SourceTree;
 
 /// Finds ignored tests.
-pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+pub(crate) fn check(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust_files() {
         for line in RustCode::of(&file.text).lines_with("#[ignore") {
@@ -21,13 +21,8 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
     use super::*;
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
-    }
+    use crate::tidy::findings_in;
 
     #[test]
     fn an_ignored_test_is_found_with_or_without_a_reason() {

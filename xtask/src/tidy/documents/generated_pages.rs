@@ -2,10 +2,10 @@
 
 use super::Finding;
 use crate::reference::pages;
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
 
 /// Finds pages that differ from what `cargo xtask gen` would write.
-pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+pub(crate) fn check(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for page in pages(tree) {
         let current = tree.find_file(page.path).map_or("", |file| file.text.as_str());
@@ -30,13 +30,8 @@ fn first_difference(current: &str, expected: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
     use super::*;
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
-    }
+    use crate::tidy::findings_in;
 
     #[test]
     fn a_stale_or_missing_page_is_found() {

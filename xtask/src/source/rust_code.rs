@@ -85,9 +85,8 @@ impl RustCode {
     /// First and last line of every braced item that follows an attribute starting with `attribute`.
     pub(crate) fn items_after(&self, attribute: &str) -> Vec<(usize, usize)> {
         let wanted: Vec<char> = attribute.chars().collect();
-        let starts =
-            (0..self.characters.len()).filter(|start| self.characters[*start..].starts_with(&wanted));
-        starts
+        self.positions(&wanted)
+            .into_iter()
             .filter_map(|start| Some((self.line_of(start), self.line_of(self.find_item_end(start)?))))
             .collect()
     }
@@ -122,12 +121,19 @@ impl RustCode {
 
     fn word_positions(&self, word: &str) -> Vec<usize> {
         let wanted: Vec<char> = word.chars().collect();
-        let is_there = |start: &usize| {
-            self.characters[*start..].starts_with(&wanted)
-                && (*start == 0 || !is_word(self.characters[*start - 1]))
+        let is_whole = |start: &usize| {
+            (*start == 0 || !is_word(self.characters[*start - 1]))
                 && self.characters.get(*start + wanted.len()).is_none_or(|next| !is_word(*next))
         };
-        (0..self.characters.len()).filter(is_there).collect()
+        self.positions(&wanted).into_iter().filter(is_whole).collect()
+    }
+
+    /// Where a text occurs. Compares the first character before the rest: the checks scan the whole tree several times.
+    fn positions(&self, wanted: &[char]) -> Vec<usize> {
+        let Some(first) = wanted.first() else { return Vec::new() };
+        let starts = self.characters.iter().enumerate().filter(|(_, character)| *character == first);
+        let starts = starts.map(|(start, _)| start);
+        starts.filter(|start| self.characters[*start..].starts_with(wanted)).collect()
     }
 
     fn skip_spaces(&self, start: usize) -> usize {

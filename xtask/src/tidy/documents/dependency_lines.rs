@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::Finding;
-use super::manifest::{find_dependencies, workspace_packages};
-use crate::source_tree::SourceTree;
+use crate::source::source_tree::SourceTree;
+use crate::tidy::manifest::{find_dependencies, workspace_packages};
 
 const PAGE: &str = "DEPENDENCIES.md";
 
 /// Compares the manifests with the page.
 ///
 /// A line may stay while the workspace manifest offers the package, even if no crate takes it up yet.
-pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+pub(crate) fn check(tree: &SourceTree) -> Vec<Finding> {
     let explained = explained_packages(tree);
     let mut findings = Vec::new();
     let mut used = workspace_packages(tree);
@@ -64,16 +64,11 @@ fn explained_packages(tree: &SourceTree) -> BTreeMap<String, (usize, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
     use super::*;
+    use crate::tidy::findings_in;
 
     const MANIFEST: &str = "[package]\nname = \"tabwire-a\"\n\
         [dependencies]\ntabwire-api = \"0\"\nserde = \"1\"\n[dev-dependencies]\nproptest = \"1\"\n";
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
-    }
 
     #[test]
     fn missing_incomplete_and_stale_lines_are_found() {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::rust_code::RustCode;
-use crate::source_tree::{SourceFile, SourceTree};
+use crate::source::rust_code::RustCode;
+use crate::source::source_tree::{SourceFile, SourceTree};
 
 const TEST_ATTRIBUTES: [&str; 4] = ["#[cfg(test)]", "#[cfg(all(test", "#[test]", "#[tokio::test"];
 

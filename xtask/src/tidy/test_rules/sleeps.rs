@@ -1,12 +1,12 @@
 //! Tests do not sleep: they poll a condition until a deadline, or run on virtual time.
 
 use super::Finding;
-use super::permit::{Permit, is_permitted, unneeded};
-use crate::rust_code::RustCode;
-use crate::source_tree::{SourceFile, SourceTree};
-use crate::test_code::TestCode;
+use crate::source::rust_code::RustCode;
+use crate::source::source_tree::{SourceFile, SourceTree};
+use crate::source::test_code::TestCode;
+use crate::tidy::permit::{Permit, is_permitted, unneeded};
 
-const LIST: &str = "xtask/src/tidy/test_sleeps.rs";
+const LIST: &str = "xtask/src/tidy/test_rules/sleeps.rs";
 const SLEEPS: [&str; 2] = ["sleep(", "sleep_until("];
 const VIRTUAL_TIME: &str = "start_paused = true";
 
@@ -27,7 +27,7 @@ const PERMITS: &[Permit] = &[
 ];
 
 /// Finds sleeps on the real clock in test code.
-pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+pub(crate) fn check(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust_files().filter(|file| !is_permitted(PERMITS, &file.path)) {
         findings.extend(sleeps(tree, file));
@@ -61,13 +61,8 @@ fn virtual_time_ranges(code: &RustCode) -> Vec<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{assert_repository_passes, findings_in};
     use super::*;
-
-    #[test]
-    fn the_repository_passes() {
-        assert_repository_passes(check);
-    }
+    use crate::tidy::findings_in;
 
     #[test]
     fn a_sleep_on_the_real_clock_is_found() {

@@ -119,6 +119,7 @@ fn entry() -> Entry {
             &[("target", LogVisibility::Target), ("value", LogVisibility::Hidden)],
         ),
         changes: Summary::default(),
+        run: None,
     }
 }
 

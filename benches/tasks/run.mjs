@@ -13,6 +13,7 @@ import { Agent, Stuck } from './agent/agent.mjs';
 import { AgentBrowser } from './drivers/agent_browser.mjs';
 import { PlaywrightMcp } from './drivers/playwright_mcp.mjs';
 import { Tabwire } from './drivers/tabwire.mjs';
+import { TabwireExecute } from './drivers/tabwire_execute.mjs';
 import { printTable } from './report.mjs';
 import { TASKS } from './scripts/index.mjs';
 import { PageServer } from './server.mjs';
@@ -47,6 +48,7 @@ async function findDrivers() {
   const program = join(process.cwd(), values.tabwire);
   const tabwire = values.tabwire.startsWith('/') ? values.tabwire : program;
   await add('tabwire', (directory) => new Tabwire({ program: tabwire, directory }));
+  await add('tabwire execute', (directory) => new TabwireExecute({ program: tabwire, directory }));
   const peer = findAgentBrowser(join(modules, 'agent-browser/bin'));
   if (peer) {
     await add('agent-browser', (directory) => new AgentBrowser({ program: peer, directory, browser, interactive: false }));
@@ -75,7 +77,8 @@ async function runTask(task, driver, server) {
     const tooLong = new Promise((_, reject) => {
       setTimeout(() => reject(new Stuck('took too long')), TASK_TIME).unref();
     });
-    await Promise.race([agent.open(url).then(() => task.run(agent)), tooLong]);
+    // A driver may keep actions without a look.
+    await Promise.race([agent.open(url).then(() => task.run(agent)).then(() => driver.flush?.()), tooLong]);
   } catch (error) {
     reason = error instanceof Stuck ? error.message : error.stack;
   }

@@ -31,7 +31,8 @@ export const TASKS = {
   async todo(agent) {
     await agent.fill({ role: 'textbox', name: 'What needs to be done?' }, 'Buy bread');
     await agent.press('Enter');
-    await agent.click({ role: 'checkbox', near: 'Pay rent', before: true });
+    // Enter makes the list anew.
+    await agent.click({ role: 'checkbox', near: 'Pay rent', before: true, fresh: true });
     await agent.click({ role: BUTTON, name: 'Clear completed' });
   },
 

@@ -18,7 +18,6 @@ import { showQuestions } from "./views/questions.js";
 /** Rows that are shown at least, and rows after which the oldest are dropped. */
 const ROWS = 30;
 const MOST_ROWS = 60;
-const DROPPED_AFTER_MS = 200;
 const PICTURED = /^(screenshot|navigate|open)$/;
 
 /** @param {import("./dashboard.js").Actions} actions */
@@ -30,24 +29,37 @@ export function createActivity(actions) {
   let last = null;
   /** The oldest row that is shown. */
   let oldest = 0;
+  let newest = 0;
   let isOnlyStage = true;
+  let [hasNewRows, dropsRows] = [false, false];
+
+  /** Drops the oldest rows, in a frame without new ones: both in one frame would move the rows between them. */
+  const dropRows = () => {
+    if (hasNewRows) {
+      hasNewRows = false;
+      requestAnimationFrame(dropRows);
+      return;
+    }
+    [dropsRows, oldest] = [false, 0];
+    show();
+  };
 
   /**
-   * Shows the rows since the oldest. Rows are dropped apart from new ones, so that no row moves in the window.
+   * Shows the rows since the oldest.
    * @param {Row[]} rows
    */
   const showRows = (rows) => {
     if (!rows.some(({ number }) => number === oldest) || rows.length < ROWS) oldest = rows[Math.min(ROWS, rows.length) - 1]?.number ?? 0;
     const shown = rows.filter(({ number }) => number >= oldest);
     showList(list, shown, ({ number }) => String(number), (row) => entryRow(row, { pictureOf: (one) => (PICTURED.test(one.action) ? pictures.thumbnail(one) : null) }));
-    if (shown.length > MOST_ROWS) {
-      setTimeout(() => {
-        oldest = rows[ROWS - 1].number;
-        show();
-      }, DROPPED_AFTER_MS);
+    const [first, latest] = [shown.at(-1)?.number, shown[0]?.number];
+    hasNewRows ||= latest !== newest;
+    newest = latest ?? 0;
+    if (shown.length > MOST_ROWS && !dropsRows) {
+      dropsRows = true;
+      requestAnimationFrame(dropRows);
     }
-    const [first, newest] = [shown.at(-1)?.number, shown[0]?.number];
-    say(part("shown-rows"), first === undefined ? "Audit log" : `Audit log · rows ${first.toLocaleString("en")}–${newest?.toLocaleString("en")}`);
+    say(part("shown-rows"), first === undefined ? "Audit log" : `Audit log · rows ${first.toLocaleString("en")}–${newest.toLocaleString("en")}`);
     part("no-latest").hidden = rows.length > 0 || !waiting.hidden;
   };
 

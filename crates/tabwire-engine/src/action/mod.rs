@@ -29,6 +29,7 @@ use self::parameter::read_parameters;
 use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::suggestion::find_similar;
+use crate::browser::selected_frame::with_lost_frames;
 use crate::capture::recorder::CaptureRecorder;
 use crate::snapshot::bounded_failure;
 
@@ -361,6 +362,7 @@ impl Definition {
         let recorder = Box::pin(CaptureRecorder::begin(context, self.name, &params)).await;
         let outcome = context.redactor.redact((self.run)(context, params).await);
         let mut notices = Box::pin(context.browser.forget_lost_frames()).await;
+        let outcome = outcome.map_err(|failure| with_lost_frames(failure, &notices));
         if let Some(recorder) = recorder {
             let result = outcome.as_ref().map(|output| &output.value);
             notices.extend(Box::pin(recorder.finish(context, result)).await);

@@ -1,9 +1,10 @@
 //! The selected frame of each tab, saved with the tab ids so that it outlives commands and daemons.
 
-use tabwire_api::FrameId;
+use tabwire_api::{ErrorCode, Failure, FrameId};
 use tabwire_cdp::Deadline;
 
 use super::Browser;
+use crate::frames::scope::selected_frame_gone;
 use crate::page::{Page, SYNC_TIMEOUT};
 
 impl Browser {
@@ -41,5 +42,16 @@ impl Browser {
             }
         }
         notices
+    }
+}
+
+/// The failure of an action during which frames were deselected. Without the notices, the next action would act on the
+/// whole page and the caller would expect the frame.
+pub(crate) fn with_lost_frames(failure: Failure, notices: &[String]) -> Failure {
+    match (failure.code, notices) {
+        (_, []) => failure,
+        // The removal was reported while the action ran.
+        (ErrorCode::TargetGone, _) => selected_frame_gone(),
+        (_, _) => Failure { message: format!("{} {}", failure.message, notices.join(" ")), ..failure },
     }
 }

@@ -45,6 +45,13 @@ impl SelectedFrame {
     }
 }
 
+pub(crate) fn selected_frame_gone() -> Failure {
+    Failure::new(ErrorCode::TargetGone, "The selected frame is gone.").with_remedy(Remedy::new(
+        "The whole page is selected again. {} lists its frames.",
+        [Step::action("frame")],
+    ))
+}
+
 impl Page {
     /// The selected frame, or the main frame.
     ///
@@ -53,12 +60,7 @@ impl Page {
     pub(crate) async fn scope(&self, deadline: Deadline) -> Result<FrameId, Failure> {
         if self.has_lost_frame(deadline).await {
             self.selected_frame().select(None);
-            return Err(Failure::new(ErrorCode::TargetGone, "The selected frame is gone.").with_remedy(
-                Remedy::new(
-                    "The whole page is selected again. {} lists its frames.",
-                    [Step::action("frame")],
-                ),
-            ));
+            return Err(selected_frame_gone());
         }
         Ok(self.scope_or_main())
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::support::process::Process;
+use crate::support::process::{Process, main_browsers};
 use crate::support::world::{World, testkit_program};
 
 /// The path of Chrome on Windows.
@@ -75,9 +75,9 @@ impl FakeWindows {
     /// The main processes of the browsers on the fake Windows.
     pub(crate) fn browsers(&self) -> Vec<Process> {
         let mark = format!("--user-data-dir={}", self.root.display());
-        let is_main =
-            |process: &Process| process.command.contains(&mark) && !process.command.contains("--type=");
-        Process::all().into_iter().filter(is_main).collect()
+        let mut browsers = main_browsers(&Process::all());
+        browsers.retain(|browser| browser.command.contains(&mark));
+        browsers
     }
 
     /// The running PowerShells of a world.

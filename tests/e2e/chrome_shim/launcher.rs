@@ -163,11 +163,7 @@ pub(crate) fn shims(world: &World) -> Vec<Process> {
 /// The main process of the world's only browser.
 pub(crate) fn browser(world: &World) -> Process {
     let found = find_eventually(10, || {
-        let all = world.browser_processes();
-        let is_main = |process: &Process| {
-            process.command.contains("--remote-debugging-pipe") && !process.command.contains("--type=")
-        };
-        all.into_iter().find(is_main)
+        world.browsers().into_iter().find(|browser| browser.command.contains("--remote-debugging-pipe"))
     });
     found.expect("a browser runs")
 }

@@ -91,10 +91,7 @@ fn an_interrupt_while_the_browser_starts_leaves_a_session_that_works() {
     assert!(ended.is_some(), "it ends at once");
     world.run(&["open", "data:text/html,<title>second</title>"]).succeeded();
     assert_eq!(world.eval("document.title"), "second");
-    let is_browser = |each: &crate::support::process::Process| {
-        each.command.contains("--user-data-dir") && !each.command.contains("--type=")
-    };
-    let browsers: Vec<_> = world.browser_processes().into_iter().filter(is_browser).collect();
+    let browsers = world.browsers();
     assert_eq!(browsers.len(), 1, "{browsers:#?}\n{}", world.log());
     assert_eq!(world.files("runtime/profiles").len(), 1);
 }

@@ -56,9 +56,7 @@ impl Victim {
             Self::CommandLine => Some(command_line.id().cast_signed()),
             Self::Daemon => of(&|process| process.command.contains("daemon run")),
             Self::Keeper => of(&|process| process.command.ends_with("tabwire keep")),
-            Self::Browser => of(&|process| {
-                process.command.contains("--user-data-dir") && !process.command.contains("--type=")
-            }),
+            Self::Browser => world.browsers().first().map(|process| process.pid),
         }
     }
 }
@@ -148,9 +146,7 @@ impl Trial {
             world.processes(),
             world.log()
         );
-        let first =
-            |each: &Process| each.command.contains("--user-data-dir") && !each.command.contains("--type=");
-        let browsers: Vec<_> = world.browser_processes().into_iter().filter(|each| first(each)).collect();
+        let browsers = world.browsers();
         assert_eq!(browsers.len(), 1, "{browsers:#?}");
         self.remove_litter();
     }

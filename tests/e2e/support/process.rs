@@ -10,6 +10,7 @@ use crate::support::wait::eventually;
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: i32,
+    pub(crate) parent: i32,
     pub(crate) group: i32,
     pub(crate) command: String,
 }
@@ -30,10 +31,11 @@ impl Process {
         if matches!(fields.next()?, "Z" | "X") && !has_living_thread(pid) {
             return None;
         }
-        let group = fields.nth(1)?.parse().ok()?;
+        let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
         let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
         let command = String::from_utf8_lossy(&command).replace('\0', " ").trim().to_owned();
-        Some(Self { pid, group, command })
+        Some(Self { pid, parent, group, command })
     }
 
     /// Whether its command line or environment contains the text.
@@ -41,6 +43,17 @@ impl Process {
         let environment = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
         self.command.contains(text) || String::from_utf8_lossy(&environment).contains(text)
     }
+}
+
+/// The browsers among processes, without the processes that they started.
+pub(crate) fn main_browsers(all: &[Process]) -> Vec<Process> {
+    // A child has the command line of its parent between fork and exec.
+    let is_fork =
+        |child: &Process| all.iter().any(|one| one.pid == child.parent && one.command == child.command);
+    let is_main = |process: &&Process| {
+        process.command.contains("--user-data-dir") && !process.command.contains("--type=") && !is_fork(process)
+    };
+    all.iter().filter(is_main).cloned().collect()
 }
 
 /// Whether a process whose first thread has ended has other threads; its files stay open until they end.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::process::Process;
+use crate::support::process::{Process, main_browsers};
 use crate::support::wait::{eventually, find_eventually};
 use crate::support::watchdog::Watchdog;
 
@@ -267,6 +267,11 @@ impl World {
     /// The browser processes of this world.
     pub(crate) fn browser_processes(&self) -> Vec<Process> {
         self.processes().into_iter().filter(|process| process.command.contains("chromium")).collect()
+    }
+
+    /// The browsers of this world, without the processes that they started.
+    pub(crate) fn browsers(&self) -> Vec<Process> {
+        main_browsers(&self.browser_processes())
     }
 
     /// Waits until only the engine is a client and no command or target is pending.

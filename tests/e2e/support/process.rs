@@ -51,7 +51,9 @@ pub(crate) fn main_browsers(all: &[Process]) -> Vec<Process> {
     let is_fork =
         |child: &Process| all.iter().any(|one| one.pid == child.parent && one.command == child.command);
     let is_main = |process: &&Process| {
-        process.command.contains("--user-data-dir") && !process.command.contains("--type=") && !is_fork(process)
+        process.command.contains("--user-data-dir")
+            && !process.command.contains("--type=")
+            && !is_fork(process)
     };
     all.iter().filter(is_main).cloned().collect()
 }

@@ -1,4 +1,4 @@
-//! Drives the real binary with a real Chromium, real clients and real faults.
+//! Drives the real binary with real browsers, real clients and real faults.
 //!
 //! Every test has its own `World`, which checks at the end that nothing is left behind.
 
@@ -9,6 +9,7 @@ mod cli;
 mod clients;
 mod dashboard;
 mod faults;
+mod firefox;
 mod install;
 mod mcp;
 mod own_browser;

@@ -94,6 +94,11 @@ pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
         rows: usize,
     ) -> BackendFuture<'a, Result<String, Failure>>;
 
+    /// What a tool's action cannot do in the browser of the session, in a sentence; empty if nothing is known.
+    fn gap_of(&self, _action: &str) -> String {
+        String::new()
+    }
+
     /// A number that changes with every grant, denial or revocation.
     fn policy_revision(&self) -> u64 {
         0

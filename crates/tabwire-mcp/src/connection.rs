@@ -13,6 +13,7 @@ use crate::call::rounds::WaitingCalls;
 use crate::extra_features::Extras;
 use crate::limits::CALLS_AT_ONCE;
 use crate::result::truncated_results::TruncatedResults;
+use crate::tools::OfferedTool;
 use crate::tools::set::ToolSet;
 
 /// Notice for a client whose daemon was replaced.
@@ -82,7 +83,15 @@ impl Connection {
 
     /// The tools as listed to a client that shows structured content to its model, or to any other.
     pub(crate) fn listed_tools(&self, shows_structured: bool) -> Vec<Tool> {
-        self.tools.tools().iter().map(|tool| tool.listed(self.result_form, shows_structured)).collect()
+        let listed = |tool: &&OfferedTool| {
+            let mut listed = tool.listed(self.result_form, shows_structured);
+            let gap = self.backend.gap_of(tool.name);
+            if let Some(description) = listed.description.as_mut().filter(|_| !gap.is_empty()) {
+                *description = format!("{}. {gap}", description.trim_end_matches('.')).into();
+            }
+            listed
+        };
+        self.tools.tools().iter().map(listed).collect()
     }
 
     /// A digest of the list of tools, to detect a change.

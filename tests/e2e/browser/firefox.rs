@@ -36,10 +36,3 @@ fn firefox_is_driven_like_chromium_and_survives_the_daemon() {
     assert_eq!(world.eval("document.querySelector('#i').value"), "grüße");
     world.run(&["close"]).succeeded();
 }
-
-#[test]
-fn a_guarded_firefox_is_refused() {
-    let world = World::new();
-    let arguments = ["--json", "open", "--browser", "firefox", "--policy", "guarded", "about:blank"];
-    assert_eq!(world.run(&arguments).failure().0, "UNSUPPORTED_HERE");
-}

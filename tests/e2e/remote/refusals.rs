@@ -92,7 +92,7 @@ fn wrong_urls_credentials_and_capabilities_are_refused() {
     for (content, code, part) in [
         ("{", "BAD_ARGS", "no JSON at line 1"),
         ("[1]", "BAD_ARGS", "no JSON object"),
-        ("{\"browserName\": \"firefox\"}", "NO_BACKEND", "only Chromium browsers can"),
+        ("{\"browserName\": \"safari\"}", "NO_BACKEND", "only Chromium browsers and Firefox can"),
     ] {
         std::fs::write(&file, content).expect("written");
         let more = ["--capabilities", file.to_str().expect("plain")];

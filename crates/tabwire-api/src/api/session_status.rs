@@ -55,6 +55,9 @@ pub struct SessionStatus {
     /// The file that stores it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<PathBuf>,
+    /// What its browser cannot do, one sentence each. For Firefox.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
     /// Whether its cookies and local storage are saved.
     pub saves_state: bool,
     /// Whether pages cannot see that the browser is automated.

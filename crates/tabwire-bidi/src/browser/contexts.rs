@@ -49,7 +49,7 @@ impl EmulatedBrowser {
                 self.active = None;
                 self.window_opened(&opener, &id);
             }
-            return self.announce(&id, is_ours);
+            return self.announce(&id, is_ours || self.is_contained());
         };
         if let Some(tab) = self.contexts.tab_of(&id).map(|tab| tab.id.clone()) {
             self.tab_event(&tab, "Page.frameAttached", &json!({"frameId": id, "parentFrameId": parent}));

@@ -71,7 +71,8 @@ impl EmulatedBrowser {
         let patterns = read_patterns(params.get("patterns"));
         let handles_auth = params.get("handleAuthRequests") == Some(&json!(true));
         let mut phases: Vec<&str> = Vec::new();
-        if patterns.iter().any(|pattern| !pattern.is_response) {
+        // A contained browser stops every request anyway.
+        if !self.is_contained() && patterns.iter().any(|pattern| !pattern.is_response) {
             phases.push("beforeRequestSent");
         }
         if patterns.iter().any(|pattern| pattern.is_response) {
@@ -142,6 +143,9 @@ impl EmulatedBrowser {
 
     /// A request without a page of ours, or one that an intercept of an earlier daemon blocks, goes on.
     pub(super) fn release_foreign(&mut self, method: &str, params: &Value) {
+        if self.is_contained() && method == "network.beforeRequestSent" {
+            return self.fail_blocked(params);
+        }
         if params.get("isBlocked") == Some(&json!(true)) {
             self.release(method, params);
         }
@@ -166,6 +170,10 @@ impl EmulatedBrowser {
             "network.authRequired" => Stage::Auth,
             _ => return,
         };
+        // Chrome's `Fetch` does not pause them either.
+        if resource_type(params) == "WebSocket" {
+            return self.release(method, params);
+        }
         let blocking: Vec<&str> = params
             .get("intercepts")
             .and_then(Value::as_array)
@@ -174,12 +182,9 @@ impl EmulatedBrowser {
             .filter_map(Value::as_str)
             .collect();
         let known = |intercept: &str| {
-            self.sessions.all().any(|(_, session)| {
-                session
-                    .fetch
-                    .as_ref()
-                    .is_some_and(|fetch| fetch.intercepts.iter().any(|one| one == intercept))
-            })
+            let has = |fetch: &FetchState| fetch.intercepts.iter().any(|one| one == intercept);
+            self.is_standing(intercept)
+                || self.sessions.all().any(|(_, session)| session.fetch.as_ref().is_some_and(has))
         };
         let left: Vec<String> =
             blocking.iter().filter(|intercept| !known(intercept)).map(|one| (*one).to_owned()).collect();
@@ -200,6 +205,8 @@ impl EmulatedBrowser {
                 fetch.is_some_and(&wants)
             })
             .collect();
+        // As in Chrome: the last session is the first, and the mux's own sees what clients have changed.
+        sessions.reverse();
         // Those of an earlier daemon have no client any more. A new one of ours may have no response yet.
         if sessions.is_empty() {
             self.remove_intercepts(left);
@@ -223,10 +230,13 @@ impl EmulatedBrowser {
         self.paused.last += 1;
         let id = format!("interception-{}", self.paused.last);
         let params = &paused.params;
-        let request = params.get("request").cloned().unwrap_or_default();
+        let mut request = params.get("request").cloned().unwrap_or_default();
+        if let Some(changed) = paused.changes.get("url") {
+            request["url"] = changed.clone();
+        }
         let mut event = json!({
             "requestId": id, "request": to_request(&request), "frameId": text(params, "context"),
-            "resourceType": resource_type(params), "networkId": request_id(params),
+            "resourceType": paused_type(resource_type(params)), "networkId": request_id(params),
         });
         let session = paused.session.clone();
         let method = match paused.stage {
@@ -394,9 +404,15 @@ fn read_patterns(patterns: Option<&Value>) -> Vec<FetchPattern> {
 impl FetchPattern {
     fn matches(&self, url: &str, kind: &str) -> bool {
         let url = url.split('#').next().unwrap_or_default();
-        self.kind.as_deref().is_none_or(|wanted| wanted == kind)
+        self.kind.as_deref().is_none_or(|wanted| wanted == kind || wanted == paused_type(kind))
             && wildcard(self.url.as_bytes(), url.as_bytes())
     }
+}
+
+/// The type of a paused request: as in Chrome, a script's fetch is an `XHR`, and only a prefetch is a `Fetch`, which
+/// Firefox does not report.
+fn paused_type(kind: &str) -> &str {
+    if kind == "Fetch" { "XHR" } else { kind }
 }
 
 /// Whether a text matches a pattern with `*` and `?`; `\` before either means the character itself.

@@ -1,5 +1,6 @@
 //! The emulated browser: turns the hub's CDP frames into BiDi commands, and BiDi's messages into CDP frames.
 
+mod containment;
 mod contexts;
 mod cookies;
 mod describe_node;
@@ -14,6 +15,7 @@ mod navigation;
 mod network;
 mod page_command;
 mod permissions;
+mod pictures;
 mod preload;
 mod prompts;
 mod realms;
@@ -32,11 +34,14 @@ use tabwire_api::{CdpSessionId, ErrorCode};
 use tabwire_cdp::envelope::{PeekError, peek_client_frame};
 use tabwire_cdp::{ProtocolError, lenient_json, reply};
 
+use crate::browser::containment::Contained;
+pub use crate::browser::containment::{Containment, Lookup};
 use crate::browser::downloads::Downloads;
 use crate::browser::input::InputQueue;
 use crate::browser::intercept::PausedRequests;
 use crate::browser::navigation::WaitingNavigation;
 use crate::browser::network::RequestTable;
+use crate::browser::pictures::PictureSeries;
 use crate::gaps;
 use crate::protocol::message::{self, BidiError, Incoming};
 use crate::state::context::ContextTable;
@@ -129,6 +134,9 @@ pub struct EmulatedBrowser {
     navigations: Vec<WaitingNavigation>,
     requests: RequestTable,
     paused: PausedRequests,
+    /// Set in a browser for guarded sessions.
+    contained: Option<Contained>,
+    pictures: Vec<PictureSeries>,
     downloads: Downloads,
     input: BTreeMap<String, InputQueue>,
     /// Permissions that clients have set.
@@ -158,6 +166,16 @@ impl EmulatedBrowser {
     /// A browser whose session exists. `scope` is the prefix of CDP session ids. The first outputs set up the session.
     #[must_use]
     pub fn new(scope: &str, facts: BrowserFacts) -> Self {
+        Self::start_with(scope, facts, None)
+    }
+
+    /// The same for a browser that was launched for guarded sessions. No request is sent before clients allow it.
+    #[must_use]
+    pub fn contained(scope: &str, facts: BrowserFacts, containment: Containment) -> Self {
+        Self::start_with(scope, facts, Some(Contained::new(containment)))
+    }
+
+    fn start_with(scope: &str, facts: BrowserFacts, contained: Option<Contained>) -> Self {
         let mut browser = Self {
             facts,
             phase: Phase::Starting,
@@ -173,6 +191,8 @@ impl EmulatedBrowser {
             navigations: Vec::new(),
             requests: RequestTable::default(),
             paused: PausedRequests::default(),
+            contained,
+            pictures: Vec::new(),
             downloads: Downloads::default(),
             input: BTreeMap::new(),
             permissions: Vec::new(),
@@ -277,15 +297,16 @@ impl EmulatedBrowser {
         self.outputs.retain(|output| matches!(output, Output::ToHub(_)));
     }
 
-    /// The time passed. Only `networkIdle` depends on it; call it a few times a second.
+    /// The time passed. `networkIdle` and the pictures of live views depend on it; call it a few times a second.
     pub fn tick(&mut self, now: Instant) {
         self.report_idle_networks(now);
+        self.take_pictures(now);
     }
 
-    /// Whether a page has loaded and its network is not reported idle yet.
+    /// Whether a page has loaded and its network is not reported idle yet, or a picture is due some time.
     #[must_use]
     pub fn needs_tick(&self) -> bool {
-        self.has_unreported_idle()
+        self.has_unreported_idle() || self.has_due_pictures()
     }
 
     /// Sends a command to the browser.

@@ -83,8 +83,9 @@ impl EmulatedBrowser {
                 self.send_acknowledged("network.setCacheBehavior", set, reply);
             }
             "Network.setBlockedURLs" if is_empty_list(params.get("urls")) => self.succeed(reply, "{}"),
-            "Network.setBypassServiceWorker" if params.get("bypass") == Some(&json!(false)) => {
-                self.succeed(reply, "{}");
+            "Network.setBypassServiceWorker" => {
+                let is_on = params.get("bypass") != Some(&json!(false));
+                self.bypass_service_workers(&command.method, is_on, reply);
             }
             method => self.refuse(reply, method),
         }
@@ -95,27 +96,38 @@ impl EmulatedBrowser {
         let Some(tab) = self.contexts.tab_of(&context).map(|tab| tab.id.clone()) else {
             return self.release_foreign(method, params);
         };
+        if method == "network.beforeRequestSent" && self.keeps_request(&tab, &context, params) {
+            return;
+        }
+        self.request_event(&tab, &context, method, params);
+    }
+
+    pub(super) fn request_event(&mut self, tab: &str, context: &str, method: &str, params: &Value) {
         match method {
-            "network.beforeRequestSent" => self.request_sent(&tab, &context, params),
-            "network.responseStarted" => self.response_started(&tab, &context, params),
-            "network.responseCompleted" => self.response_completed(&tab, &context, params),
-            "network.fetchError" => self.request_failed(&tab, &context, params),
+            "network.beforeRequestSent" => self.request_sent(tab, context, params),
+            "network.responseStarted" => self.response_started(tab, context, params),
+            "network.responseCompleted" => self.response_completed(tab, context, params),
+            "network.fetchError" => self.request_failed(tab, context, params),
             "network.authRequired" => {}
             _ => return,
         }
         if params.get("isBlocked") == Some(&json!(true)) {
-            self.request_blocked(&tab, method, params);
+            self.request_blocked(tab, method, params);
         }
     }
 
-    fn request_sent(&mut self, tab: &str, context: &str, params: &Value) {
+    pub(super) fn request_sent(&mut self, tab: &str, context: &str, params: &Value) {
         let id = request_id(params);
         let request = params.get("request").cloned().unwrap_or_default();
         let kind = resource_type(params);
         let known = self.requests.by_id.get(&id).and_then(|known| known.redirect.clone());
         let bidi = text(&request, "request").to_owned();
         self.requests.add(&id, KnownRequest { bidi, kind, redirect: None });
-        if let Some(found) = self.contexts.find_mut(context).filter(|_| kind != "Document") {
+        if let Some(found) = self
+            .contexts
+            .find_mut(context)
+            .filter(|_| !matches!(kind, "Document" | "WebSocket" | "EventSource"))
+        {
             found.requests.insert(id.clone());
         }
         let at = seconds(params);
@@ -133,7 +145,10 @@ impl EmulatedBrowser {
 
     fn response_started(&mut self, tab: &str, context: &str, params: &Value) {
         let id = request_id(params);
-        let response = to_response(params);
+        let mut response = to_response(params);
+        if tab == context {
+            self.add_address(&id, &mut response);
+        }
         let status = number(&response, "status").unwrap_or_default();
         if (300.0..400.0).contains(&status) && has_header(&response, "location") {
             if let Some(known) = self.requests.by_id.get_mut(&id) {
@@ -229,8 +244,10 @@ pub(super) fn request_id(params: &Value) -> String {
 pub(super) fn resource_type(params: &Value) -> &'static str {
     let request = params.get("request").cloned().unwrap_or_default();
     match (text(&request, "destination"), text(&request, "initiatorType")) {
+        // Reported in the context of their page, before it is known whether they show a document.
+        ("embed" | "object", _) => "Other",
         _ if !text(params, "navigation").is_empty() => "Document",
-        ("document" | "iframe" | "frame" | "embed" | "object", _) => "Document",
+        ("document" | "iframe" | "frame", _) => "Document",
         ("script" | "worker" | "sharedworker" | "serviceworker", _) => "Script",
         ("style", _) => "Stylesheet",
         ("image", _) => "Image",
@@ -240,10 +257,18 @@ pub(super) fn resource_type(params: &Value) -> &'static str {
         ("report", _) => "CSPViolationReport",
         (_, "xmlhttprequest") => "XHR",
         (_, "fetch") => "Fetch",
-        (_, "beacon") => "Ping",
-        _ if text(&request, "url").starts_with("ws") => "WebSocket",
+        // Firefox names no initiator of sockets, event sources and beacons.
+        _ if has_value(&request, "upgrade", "websocket") => "WebSocket",
+        ("", "") if has_value(&request, "accept", "text/event-stream") => "EventSource",
+        ("", "" | "beacon") if text(&request, "method") == "POST" => "Ping",
         _ => "Other",
     }
+}
+
+fn has_value(request: &Value, name: &str, value: &str) -> bool {
+    let headers = to_headers(request.get("headers"));
+    let mut headers = headers.as_object().into_iter().flatten();
+    headers.any(|(key, found)| key.eq_ignore_ascii_case(name) && found.as_str() == Some(value))
 }
 
 fn initiator_of(params: &Value) -> &'static str {

@@ -103,6 +103,9 @@ impl EmulatedBrowser {
             "Page.removeScriptToEvaluateOnNewDocument" => {
                 self.remove_script(session, text(params, "identifier"), reply);
             }
+            "Page.startScreencast" | "Page.stopScreencast" | "Page.screencastFrameAck" => {
+                self.picture_command(tab, session, command, reply);
+            }
             "Page.captureScreenshot" => self.screenshot(tab, params, reply),
             "Page.getLayoutMetrics" => self.layout_metrics(tab, reply),
             "Page.printToPDF" => self.print(tab, params, reply),
@@ -150,6 +153,7 @@ impl EmulatedBrowser {
                 }
                 self.succeed(reply, "{}");
                 self.navigate_first_if_ready(tab);
+                self.release_waiting(tab);
             }
             "Runtime.evaluate" => self.evaluate(tab, &command.params, reply),
             "Runtime.callFunctionOn" => self.call_function(tab, &command.params, reply),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{EmulatedBrowser, Phase};
-use crate::protocol::message::{BidiError, text};
+use crate::protocol::message::text;
 use crate::state::context::Context;
 
 /// The events that the emulated browser reads.
@@ -18,19 +18,14 @@ impl EmulatedBrowser {
             "session.subscribe",
             json!({"events": EVENTS}),
             Box::new(|browser, outcome| match outcome {
+                Ok(_) if browser.is_contained() => browser.contain(),
                 Ok(_) => browser.list_user_contexts(),
                 Err(error) => browser.start_failed(&error),
             }),
         );
     }
 
-    fn start_failed(&mut self, _error: &BidiError) {
-        // Every command then fails as in a browser that is gone, which the hub notices.
-        self.phase = Phase::Ready;
-        self.browser_disconnected();
-    }
-
-    fn list_user_contexts(&mut self) {
+    pub(super) fn list_user_contexts(&mut self) {
         let collector = json!({"dataTypes": ["response"], "maxEncodedDataSize": BODY_BYTES});
         self.post("network.addDataCollector", collector);
         self.send(

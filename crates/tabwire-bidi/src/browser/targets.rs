@@ -186,6 +186,7 @@ impl EmulatedBrowser {
             self.end_session(&child);
         }
         let Some(gone) = self.sessions.remove(session) else { return };
+        self.end_pictures(session);
         let tab = gone.tab().map(str::to_owned);
         let params = json!({"sessionId": session.as_str(), "targetId": tab});
         self.send_event(gone.parent.as_ref(), "Target.detachedFromTarget", &params);
@@ -198,6 +199,7 @@ impl EmulatedBrowser {
         self.release_paused_of(session);
         if let Some(tab) = tab {
             self.navigate_first_if_ready(&tab);
+            self.release_waiting(&tab);
         }
     }
 
@@ -227,6 +229,7 @@ impl EmulatedBrowser {
 
     /// A tab is gone: ends its sessions and reports it.
     pub(super) fn tab_gone(&mut self, tab: &str) {
+        self.drop_waiting(tab);
         for session in self.sessions.on_tab(tab) {
             self.end_session(&session);
         }
@@ -280,13 +283,15 @@ impl EmulatedBrowser {
         self.navigate_first_if_ready(tab);
     }
 
+    /// Whether a session has still to set up a new tab.
+    pub(super) fn is_tab_waiting(&self, tab: &str) -> bool {
+        let waits = |session| self.sessions.find(Some(session)).is_some_and(|found| found.is_waiting);
+        self.sessions.on_tab(tab).iter().any(waits)
+    }
+
     /// Starts the first navigation of a new tab once no session waits.
     pub(super) fn navigate_first_if_ready(&mut self, tab: &str) {
-        let waits = self
-            .sessions
-            .on_tab(tab)
-            .iter()
-            .any(|session| self.sessions.find(Some(session)).is_some_and(|found| found.is_waiting));
+        let waits = self.is_tab_waiting(tab);
         let Some(context) = self.contexts.find_mut(tab).filter(|_| !waits) else { return };
         let Some(url) = context.first_url.take() else { return };
         let params = json!({"context": tab, "url": url, "wait": "none"});

@@ -83,6 +83,22 @@ const RESERVED: &[(&str, &str)] = &[
     ("network.early-hints.preconnect.max_connections", "0"),
     ("media.peerconnection.enabled", "false"),
     ("dom.serviceWorkers.enabled", "false"),
+    ("network.webtransport.enabled", "false"),
+    ("network.preconnect", "false"),
+    ("network.dns.disablePrefetchFromHTTPS", "true"),
+    ("browser.send_pings", "false"),
+    ("network.http.altsvc.enabled", "false"),
+    ("dom.push.enabled", "false"),
+    ("browser.safebrowsing.downloads.remote.enabled", "false"),
+    ("browser.region.update.enabled", "false"),
+    // The system's resolver, which the daemon asks too.
+    ("network.trr.mode", "5"),
+    // Pages of the internet do not reach this machine and private networks; nobody is asked.
+    ("network.lna.enabled", "true"),
+    ("network.lna.blocking", "true"),
+    ("network.lna.websocket.enabled", "true"),
+    ("permissions.default.loopback-network", "2"),
+    ("permissions.default.local-network", "2"),
 ];
 
 /// The profile that Firefox uses.
@@ -147,6 +163,7 @@ pub(crate) fn prepare(spec: &LaunchSpec, command: &mut Command) -> Result<(), Br
         }
         _ => {}
     }
+    forget_conditional(&profile)?;
     let file = profile.join("user.js");
     std::fs::write(&file, user_js(spec)).map_err(|error| BrowserError::system("write", &file, error))?;
     if let Some(window) = spec.window.filter(|_| spec.display == Display::Headless) {
@@ -164,6 +181,29 @@ pub(crate) fn prepare(spec: &LaunchSpec, command: &mut Command) -> Result<(), Br
 /// The port that Firefox listens on, once it does.
 pub(crate) fn read_port(profile: &Path) -> Option<u16> {
     std::fs::read_to_string(profile.join(PORT_FILE)).ok()?.trim().parse().ok()
+}
+
+/// Removes what an earlier launch set for its own session: Firefox keeps the preferences of `user.js` in `prefs.js`.
+fn forget_conditional(profile: &Path) -> Result<(), BrowserError> {
+    let file = profile.join("prefs.js");
+    let before = match std::fs::read_to_string(&file) {
+        Ok(before) => before,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(BrowserError::system("read", &file, error)),
+    };
+    std::fs::write(&file, without_conditional(&before))
+        .map_err(|error| BrowserError::system("write", &file, error))
+}
+
+fn without_conditional(preferences: &str) -> String {
+    let is_conditional = |line: &str| {
+        let name = line.strip_prefix("user_pref(\"").and_then(|rest| rest.split('"').next());
+        name.is_some_and(|name| {
+            name.starts_with("network.proxy.") || RESERVED.iter().any(|(reserved, _)| *reserved == name)
+        })
+    };
+    let kept = preferences.lines().filter(|line| !is_conditional(line));
+    kept.flat_map(|line| [line, "\n"]).collect()
 }
 
 fn user_js(spec: &LaunchSpec) -> String {
@@ -267,6 +307,12 @@ mod tests {
         assert!(with("--safe-mode", false).arguments(None).is_err());
         assert!(with("--safe-mode", true).arguments(None).is_ok());
         assert!(with("--remote-allow-system-access", true).arguments(None).is_err());
+    }
+
+    #[test]
+    fn preferences_of_an_earlier_session_are_forgotten() {
+        let before = "// Mozilla\nuser_pref(\"network.proxy.type\", 1);\nuser_pref(\"network.trr.mode\", 5);\nuser_pref(\"a.b\", 1);\n";
+        assert_eq!(without_conditional(before), "// Mozilla\nuser_pref(\"a.b\", 1);\n");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The protocol of a Selenium Grid: requests and responses.
 //!
 //! Grid 4.48 was driven. `POST /session` wants `charset=utf-8` in its content type, waits in a queue while no slot is free,
-//! and responds with `se:cdp`, the websocket of the browser behind the router. `/status` lists nodes, slots and sessions.
+//! and responds with `se:cdp`, the websocket of the browser behind the router; for a Firefox with `webSocketUrl`, which ends
+//! with `/se/bidi`. `/status` lists nodes, slots and sessions.
 
 mod status;
 
@@ -23,6 +24,9 @@ const NAME: &str = "se:name";
 
 /// The capability that keeps downloads on the node and gives them to the client.
 const DOWNLOADS: &str = "se:downloadsEnabled";
+
+/// The name of the browser that is driven over WebDriver BiDi.
+const FIREFOX: &str = "firefox";
 
 /// Bytes of capabilities that a request may have.
 const CAPABILITY_BYTES: usize = 64 * 1024;
@@ -46,6 +50,8 @@ pub struct GridSession {
     pub product: String,
     /// Whether the node keeps downloads for the client.
     pub keeps_downloads: bool,
+    /// The user agent of a Firefox, whose websocket speaks WebDriver BiDi.
+    pub firefox: Option<String>,
 }
 
 /// What a Grid's refusal of a session means.
@@ -193,10 +199,13 @@ impl Grid {
         let empty = Map::new();
         let capabilities = value.get("capabilities").and_then(Value::as_object).unwrap_or(&empty);
         let text = |name: &str| capabilities.get(name).and_then(Value::as_str).unwrap_or_default();
+        let is_firefox = text("browserName").eq_ignore_ascii_case(FIREFOX);
+        let address = if is_firefox { "webSocketUrl" } else { "se:cdp" };
         let product = format!("{} {}", shown_text(text("browserName")), shown_text(text("browserVersion")));
         Ok(GridSession {
             id: id.to_owned(),
-            address: self.reachable(text("se:cdp")),
+            address: self.reachable(text(address)),
+            firefox: is_firefox.then(|| shown_text(text("userAgent"))),
             product: product.trim().to_owned(),
             keeps_downloads: capabilities.get(DOWNLOADS) == Some(&Value::Bool(true)),
         })
@@ -206,7 +215,8 @@ impl Grid {
     /// from here (containers, port forwarding), so the requested host is kept for the Grid's own path.
     fn reachable(&self, given: &str) -> Option<Url> {
         let mut found = Url::parse(given).ok().filter(|url| matches!(url.scheme(), "ws" | "wss"))?;
-        if found.path().ends_with("/se/cdp") && found.path().contains("/session/") {
+        let is_own = ["/se/cdp", "/se/bidi"].iter().any(|end| found.path().ends_with(end));
+        if is_own && found.path().contains("/session/") {
             let scheme = if self.url.scheme() == "https" { "wss" } else { "ws" };
             let moved = found.set_scheme(scheme).is_ok()
                 && found.set_host(self.url.host_str()).is_ok()
@@ -319,7 +329,7 @@ fn with_name(given: Option<&Value>, name: &str) -> Result<Value, Failure> {
         (given.clone(), None)
     };
     let Value::Object(mut always) = always else { return Err(bad("The capabilities are no JSON object.")) };
-    let first = match first {
+    let mut first = match first {
         None => vec![json!({})],
         Some(Value::Array(choices)) if !choices.is_empty() => choices,
         Some(_) => return Err(bad("`firstMatch` is no list.")),
@@ -330,6 +340,8 @@ fn with_name(given: Option<&Value>, name: &str) -> Result<Value, Failure> {
     for choice in std::iter::once(&always).chain(first.iter().filter_map(Value::as_object)) {
         refuse_other_engines(choice)?;
     }
+    ask_for_bidi(&mut always);
+    first.iter_mut().filter_map(Value::as_object_mut).for_each(ask_for_bidi);
     let has_browser = |choice: &Map<String, Value>| choice.contains_key("browserName");
     if !has_browser(&always) && !first.iter().filter_map(Value::as_object).all(has_browser) {
         always.insert("browserName".to_owned(), json!("chrome"));
@@ -349,18 +361,28 @@ fn with_name(given: Option<&Value>, name: &str) -> Result<Value, Failure> {
     Ok(json!({"alwaysMatch": always, "firstMatch": first}))
 }
 
-/// Only Chromium browsers offer the debugging protocol that is spoken.
+/// A Firefox gets a websocket of WebDriver BiDi only on request. Its dialogs stay open until a client closes them.
+fn ask_for_bidi(choice: &mut Map<String, Value>) {
+    let name = choice.get("browserName").and_then(Value::as_str).unwrap_or_default();
+    if name.eq_ignore_ascii_case(FIREFOX) {
+        choice.insert("webSocketUrl".to_owned(), json!(true));
+        choice.entry("unhandledPromptBehavior").or_insert(json!("ignore"));
+    }
+}
+
+/// Only Chromium browsers and Firefox offer a protocol that is spoken.
 fn refuse_other_engines(choice: &Map<String, Value>) -> Result<(), Failure> {
     let Some(name) = choice.get("browserName").and_then(Value::as_str) else { return Ok(()) };
-    let is_chromium = ["chrome", "chromium", "MicrosoftEdge", "msedge", "chrome-headless-shell"]
+    let is_known = ["chrome", "chromium", "MicrosoftEdge", "msedge", "chrome-headless-shell", FIREFOX]
         .iter()
         .any(|known| known.eq_ignore_ascii_case(name));
-    if is_chromium {
+    if is_known {
         return Ok(());
     }
-    let message = format!("A Grid's {} cannot be used: only Chromium browsers can.", shown_text(name));
+    let message =
+        format!("A Grid's {} cannot be used: only Chromium browsers and Firefox can.", shown_text(name));
     Err(Failure::new(ErrorCode::NoBackend, message)
-        .with_remedy("Set `browserName` to `chrome` or `MicrosoftEdge` in the capabilities."))
+        .with_remedy("Set `browserName` to `chrome`, `MicrosoftEdge` or `firefox` in the capabilities."))
 }
 
 /// A part of a path.

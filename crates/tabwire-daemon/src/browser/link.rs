@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 
 use tabwire_api::UpstreamKind;
-use tabwire_bidi::BrowserFacts;
+use tabwire_bidi::{BrowserFacts, Containment};
 use tabwire_browser::{BidiSession, Claim};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::{FrameSink, FrameSource, PipeSink, PipeSource, TaskGroup, TransportError};
@@ -59,12 +59,13 @@ impl BrowserLink {
     pub(crate) async fn from_bidi_claim(
         claim: Claim,
         session: BidiSession,
+        containment: Option<Containment>,
         tasks: &TaskGroup,
     ) -> Result<Self, TransportError> {
         let facts =
             BrowserFacts { product: session.product, user_agent: session.user_agent, anchor: session.anchor };
         let url = tabwire_cdp::WebSocketUrl::parse(&session.url)?;
-        let link = Self::of_bidi(url.connect().await?, facts, UpstreamKind::Pipe, tasks);
+        let link = Self::of_bidi(url.connect().await?, facts, containment, UpstreamKind::Pipe, tasks);
         let keeper = KeeperConnection::new(claim.control)
             .map_err(|error| TransportError::io("taking over the keeper's connection", &error))?;
         // The sessions of an earlier daemon ended with its emulated browser.
@@ -75,10 +76,11 @@ impl BrowserLink {
     pub(crate) fn of_bidi(
         browser: (FrameSource, FrameSink),
         facts: BrowserFacts,
+        containment: Option<Containment>,
         kind: UpstreamKind,
         tasks: &TaskGroup,
     ) -> Self {
-        let (source, sink) = bidi::start(browser, facts, tasks);
+        let (source, sink) = bidi::start(browser, facts, containment, tasks);
         let (keeper, earlier_control_session, staging, attachments) = (None, None, None, None);
         let is_rented = false;
         Self { kind, source, sink, keeper, earlier_control_session, staging, attachments, is_rented }
@@ -118,6 +120,17 @@ impl BrowserLink {
         }
     }
 
+    /// Connects to a Firefox that the daemon did not launch.
+    pub(crate) async fn attach_bidi(
+        address: &str,
+        headers: &[String],
+        facts: BrowserFacts,
+        tasks: &TaskGroup,
+    ) -> Result<Self, TransportError> {
+        let browser = connect(address, headers).await?;
+        Ok(Self::of_bidi(browser, facts, None, UpstreamKind::Websocket, tasks))
+    }
+
     /// Stages downloads of shared contexts in this directory.
     #[must_use]
     pub fn with_staging(mut self, directory: PathBuf) -> Self {
@@ -130,16 +143,7 @@ impl BrowserLink {
     /// # Errors
     /// When it cannot be reached.
     pub async fn attach(address: &str, headers: &[String]) -> Result<Self, TransportError> {
-        let mut map = http::HeaderMap::new();
-        for header in headers {
-            let bad =
-                || TransportError::BadUrl { detail: "a header is not of the form `Name: value`".to_owned() };
-            let (name, value) = header.split_once(':').ok_or_else(bad)?;
-            let name: http::HeaderName = name.trim().parse().map_err(|_| bad())?;
-            map.append(name, value.trim().parse().map_err(|_| bad())?);
-        }
-        let address = tabwire_cdp::WebSocketUrl::parse(address)?.with_headers(map)?;
-        let (source, sink) = address.connect().await?;
+        let (source, sink) = connect(address, headers).await?;
         Ok(Self {
             kind: UpstreamKind::Websocket,
             source,
@@ -151,6 +155,19 @@ impl BrowserLink {
             is_rented: false,
         })
     }
+}
+
+/// Connects to a websocket with these headers, `Name: value`.
+async fn connect(address: &str, headers: &[String]) -> Result<(FrameSource, FrameSink), TransportError> {
+    let mut map = http::HeaderMap::new();
+    for header in headers {
+        let bad =
+            || TransportError::BadUrl { detail: "a header is not of the form `Name: value`".to_owned() };
+        let (name, value) = header.split_once(':').ok_or_else(bad)?;
+        let name: http::HeaderName = name.trim().parse().map_err(|_| bad())?;
+        map.append(name, value.trim().parse().map_err(|_| bad())?);
+    }
+    tabwire_cdp::WebSocketUrl::parse(address)?.with_headers(map)?.connect().await
 }
 
 /// The open connection to a keeper, which is our claim on its browser.

@@ -161,8 +161,15 @@ impl BrowserManager {
             let query = move || finder::version(&path, Instant::now() + VERSION_DEADLINE);
             spec.hidden_as = Some(HiddenAutomation::of_version(&in_background(query).await?)?);
         }
+        if spec.engine == BrowserEngine::Firefox && spec.reserved {
+            let label = bidi::containment_label(spec.proxy.is_some());
+            labels.insert(bidi::GUARDED.to_owned(), label);
+        }
         if !spec.temporary {
             if let Some(served) = self.find_by_profile(&spec.profile) {
+                if served.is_firefox() && spec.reserved && !served.is_contained() {
+                    return Err(bidi::launched_open(&spec.profile));
+                }
                 return Ok(served);
             }
             if let LockState::Live { .. } = lock_state(&spec.profile)
@@ -172,6 +179,14 @@ impl BrowserManager {
             }
         }
         self.launch(spec, labels).await
+    }
+
+    /// Whether a session with these options gets a Firefox.
+    pub(crate) fn would_launch_firefox(&self, options: &SessionOptions) -> bool {
+        let wanted = options.browser.as_deref().or(self.config.browser.as_deref());
+        // Without a wish it is a Chromium, so nothing is searched for.
+        let found = wanted.map(|wanted| finder::find(Some(wanted), self.config.path_env.as_deref()));
+        found.is_some_and(|found| found.is_ok_and(|found| found.engine() == BrowserEngine::Firefox))
     }
 
     fn plan(&self, options: &SessionOptions) -> Result<LaunchSpec, Failure> {
@@ -193,9 +208,6 @@ impl BrowserManager {
         let profile = choice.resolve(&id, &homes)?;
         let is_made = homes.has_made(&profile);
         let engine = found.engine();
-        if engine == BrowserEngine::Firefox && options.policy() == PolicyProfile::Guarded {
-            return Err(bidi::unguarded_firefox());
-        }
         let mut spec = LaunchSpec::new(id, found.path, profile);
         spec.engine = engine;
         spec.temporary = choice.is_temporary();
@@ -265,7 +277,11 @@ impl BrowserManager {
         let claim = in_background(move || claim_when_free(&socket, &holder, deadline)).await?;
         let staging = self.staging_of(&descriptor.id)?;
         let link = match claim.bidi.clone() {
-            Some(session) => BrowserLink::from_bidi_claim(claim, session, &self.tasks).await,
+            Some(session) => {
+                let containment =
+                    descriptor.labels.get(bidi::GUARDED).map(|label| bidi::containment_of(label));
+                BrowserLink::from_bidi_claim(claim, session, containment, &self.tasks).await
+            }
             None => BrowserLink::from_claim(claim),
         };
         let link = link.map_err(TransportError::into_failure)?.with_staging(staging);

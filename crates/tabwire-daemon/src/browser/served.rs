@@ -11,6 +11,7 @@ use tabwire_browser::{BrowserDescriptor, BrowserRun, Display, Ownership, Websock
 use tabwire_extension::BrowserStats;
 use tokio::sync::watch;
 
+use crate::browser::bidi;
 use crate::hub::Hub;
 use crate::rent::HeldRental;
 use crate::wsl::windows::WindowsBrowser;
@@ -110,7 +111,13 @@ impl ServedBrowser {
     /// Whether it is a Firefox, which is behind an emulated browser.
     pub(crate) fn is_firefox(&self) -> bool {
         let version = self.descriptor.as_ref().and_then(|descriptor| descriptor.version.as_deref());
-        version.is_some_and(|version| version.starts_with("Firefox/"))
+        let rented = self.rental.as_ref().is_some_and(|rental| rental.product.starts_with("firefox "));
+        rented || version.is_some_and(|version| version.starts_with("Firefox/"))
+    }
+
+    /// Whether it is a Firefox that was launched for guarded sessions.
+    pub(crate) fn is_contained(&self) -> bool {
+        self.descriptor.as_ref().is_some_and(|descriptor| descriptor.labels.contains_key(bidi::GUARDED))
     }
 
     /// Marks it as a browser on Windows.

@@ -111,6 +111,18 @@ impl McpConnection {
         }
     }
 
+    /// Whether the session has a Firefox, or its first call will start one.
+    fn uses_firefox(&self) -> bool {
+        let options = &self.template.options;
+        let is_remote = options.address().is_some() || options.grid.is_some();
+        let key = self.request().key();
+        let live = self.daemon.sessions.find(&key).and_then(|session| session.peek_live().ok().flatten());
+        match live {
+            Some(live) => live.browser.is_firefox(),
+            None => !is_remote && self.daemon.browsers.would_launch_firefox(options),
+        }
+    }
+
     /// Closes the client's tabs, ends its leases, and releases the tabs of the user that it used. The session goes on.
     async fn leave_session(&self, session: &Session) {
         let name = self.name().clone();
@@ -173,6 +185,13 @@ impl Backend for McpConnection {
 
     fn reset(&self) -> bool {
         self.daemon.reset_script(&self.request())
+    }
+
+    fn gap_of(&self, action: &str) -> String {
+        if !self.uses_firefox() {
+            return String::new();
+        }
+        tabwire_bidi::gaps::of_action(action).map(|gap| gap.sentence).collect::<Vec<_>>().join(" ")
     }
 
     fn policy_revision(&self) -> u64 {

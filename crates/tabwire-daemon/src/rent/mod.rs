@@ -25,7 +25,7 @@ use tabwire_cdp::{Deadline, HttpResponse, TaskGroup};
 
 pub(crate) use self::held::HeldRental;
 use self::record::{RentalRecord, RentalStore, SavedSource};
-use self::source::{GivenBrowser, RentalSource, VaultSecrets, filled, send};
+use self::source::{GivenBrowser, RentalSource, VaultSecrets, filled, send, with_browser};
 use crate::browser::link::BrowserLink;
 use crate::browser::manager::in_background;
 use crate::limits::RENT_WAIT;
@@ -75,6 +75,7 @@ impl Rentals {
         options: &SessionOptions,
         key: &SessionKey,
     ) -> Result<(BrowserLink, Arc<HeldRental>), Failure> {
+        let options = &with_browser(options)?;
         let saved = SavedSource::of_options(options, &self.config)?;
         let source = Arc::new(RentalSource::load(&saved)?);
         let record = RentalRecord::new(key.clone(), saved)?;
@@ -183,9 +184,13 @@ impl Rentals {
     /// Connects to the browser that was given.
     async fn connect(&self, rental: &HeldRental, given: GivenBrowser) -> Result<BrowserLink, Failure> {
         let Some(address) = given.address else {
-            let message = format!("{} gave a browser without `se:cdp`.", capital(&rental.place()));
-            return Err(Failure::new(ErrorCode::NoBackend, message)
-                .with_remedy("Start the node with its debugging websocket on (`--enable-cdp true`)."));
+            let (name, option) = match given.firefox {
+                Some(_) => ("webSocketUrl", "--enable-bidi true"),
+                None => ("se:cdp", "--enable-cdp true"),
+            };
+            let message = format!("{} gave a browser without `{name}`.", capital(&rental.place()));
+            let remedy = format!("Start the node with its debugging websocket on (`{option}`).");
+            return Err(Failure::new(ErrorCode::NoBackend, message).with_remedy(remedy));
         };
         let unreachable = |why: String| {
             let message =
@@ -209,7 +214,10 @@ impl Rentals {
                 .expose()
                 .to_string()
         };
-        let link = BrowserLink::attach(&websocket, &given.headers).await;
+        let link = match given.firefox {
+            Some(facts) => BrowserLink::attach_bidi(&websocket, &given.headers, facts, &self.tasks).await,
+            None => BrowserLink::attach(&websocket, &given.headers).await,
+        };
         let mut link =
             link.map_err(|error| unreachable(error.into_failure().message.trim_end_matches('.').to_owned()))?;
         link.is_rented = true;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use tabwire_api::api::SessionOptions;
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_bidi::BrowserFacts;
 use tabwire_browser::RequestHeader;
 use tabwire_browser::atomic_file;
 use tabwire_browser::rent::grid::Grid;
@@ -46,6 +47,8 @@ pub(crate) struct GivenBrowser {
     pub(crate) product: String,
     /// Whether the node keeps downloads for the client.
     pub(crate) keeps_downloads: bool,
+    /// Set for a Firefox, whose websocket speaks WebDriver BiDi.
+    pub(crate) firefox: Option<BrowserFacts>,
 }
 
 /// Scheme and host, or the provider's name: no credentials.
@@ -105,6 +108,28 @@ impl SavedSource {
     }
 }
 
+/// The options with the capabilities that name the browser of `--browser`.
+pub(crate) fn with_browser(options: &SessionOptions) -> Result<SessionOptions, Failure> {
+    let Some(browser) = options.browser.as_deref().filter(|_| options.grid.is_some()) else {
+        return Ok(options.clone());
+    };
+    let refuse = |message: String, remedy: &str| {
+        Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy.to_owned()))
+    };
+    if options.capabilities.is_some() {
+        let message = "The capabilities name the browser of a Grid.".to_owned();
+        return refuse(message, "Set `browserName` there, and leave `browser` out.");
+    }
+    let name = match browser {
+        "firefox" => "firefox",
+        "chrome" | "chromium" => "chrome",
+        "edge" => "MicrosoftEdge",
+        _ => return refuse(format!("A Grid has no browser {browser}."), "Use firefox, chrome or edge."),
+    };
+    let capabilities = Some(serde_json::json!({"browserName": name}));
+    Ok(SessionOptions { capabilities, ..options.clone() })
+}
+
 impl RentalSource {
     pub(crate) fn load(saved: &SavedSource) -> Result<Self, Failure> {
         match saved {
@@ -144,7 +169,13 @@ impl RentalSource {
                 let headers = if own { header_lines(grid.headers()) } else { Vec::new() };
                 let (address, product, keeps_downloads) =
                     (session.address, session.product, session.keeps_downloads);
-                Ok(GivenBrowser { id: Some(session.id), address, headers, product, keeps_downloads })
+                let version = product.rsplit(' ').next().unwrap_or_default().to_owned();
+                let firefox = session.firefox.map(|user_agent| BrowserFacts {
+                    product: format!("Firefox/{version}"),
+                    user_agent,
+                    anchor: None,
+                });
+                Ok(GivenBrowser { id: Some(session.id), address, headers, product, keeps_downloads, firefox })
             }
             Self::Provider { recipe, .. } => {
                 if let Some(refused) = response.filter(|response| !(200..300).contains(&response.status)) {
@@ -154,7 +185,8 @@ impl RentalSource {
                 let given = recipe.read(body, rental, secrets)?;
                 let headers = header_lines(&recipe.connect_headers(&given, rental, secrets)?);
                 let (id, address) = (given.id, Some(given.address));
-                Ok(GivenBrowser { id, address, headers, product: String::new(), keeps_downloads: false })
+                let (product, keeps_downloads, firefox) = (String::new(), false, None);
+                Ok(GivenBrowser { id, address, headers, product, keeps_downloads, firefox })
             }
         }
     }

@@ -95,6 +95,9 @@ impl Session {
         let version = descriptor.and_then(|descriptor| descriptor.version.clone());
         status.browser_version = version.or(status.browser_version.take());
         status.profile = descriptor.map(|descriptor| descriptor.profile.display().to_string());
+        if live.browser.is_firefox() {
+            status.gaps = tabwire_bidi::gaps::sentences().map(str::to_owned).collect();
+        }
         status.record = Some(self.store.file(&self.key));
         let tabs = live.engine.list_tabs();
         status.shared_tabs = tabs.iter().filter(|info| info.shared).count();

@@ -13,6 +13,10 @@ use crate::cli::{parse_duration, parse_size};
 const NOT_RENTED: [&str; 8] =
     ["browser", "headed", "profile", "cdp", "upstream", "browser_arguments", "proxy", "hide_automation"];
 
+/// The same without `browser`, which a Grid can be asked for.
+const NOT_OF_GRIDS: [&str; 7] =
+    ["headed", "profile", "cdp", "upstream", "browser_arguments", "proxy", "hide_automation"];
+
 /// Longest file of capabilities.
 const CAPABILITY_BYTES: u64 = 64 * 1024;
 
@@ -46,10 +50,10 @@ pub(crate) struct SessionFlags {
     #[arg(conflicts_with_all = ["cdp", "browser", "headed", "profile"])]
     upstream: Option<Upstream>,
     /// Rent a browser from a Selenium Grid: the URL of its router or hub. It is released when the session closes.
-    #[arg(long, value_name = "URL", group = "remote_url", conflicts_with_all = NOT_RENTED)]
+    #[arg(long, value_name = "URL", group = "remote_url", conflicts_with_all = NOT_OF_GRIDS)]
     grid: Option<String>,
-    /// Ask the Grid for these capabilities: a JSON file (default: any Chrome).
-    #[arg(long, value_name = "FILE", conflicts_with = "provider")]
+    /// Ask the Grid for these capabilities: a JSON file (default: any Chrome; `--browser firefox` alone is any Firefox).
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["provider", "browser"])]
     capabilities: Option<PathBuf>,
     /// Rent a browser from a provider that `tabwire provider add` has added. It is released when the session closes.
     #[arg(long, value_name = "PROVIDER", conflicts_with_all = NOT_RENTED, conflicts_with = "grid")]

@@ -68,6 +68,23 @@ fn the_websocket_is_reached_at_the_requested_host() {
 }
 
 #[test]
+fn a_firefox_is_asked_for_its_websocket_and_reached_there() {
+    let always = json!({"browserName": "firefox"});
+    for given in [always.clone(), json!({"firstMatch": [always]})] {
+        let body = grid().create("n", Some(&given)).expect("a request").body.expect("a body");
+        assert!(body.to_string().contains("\"webSocketUrl\":true"), "{body}");
+    }
+    let capabilities = json!({
+        "browserName": "firefox", "browserVersion": "153.0", "userAgent": "agent", "se:cdp": "ws://h/session/s/se/cdp",
+        "webSocketUrl": "ws://172.17.0.2:4444/session/s/se/bidi",
+    });
+    let body = json!({"value": {"sessionId": "s", "capabilities": capabilities}}).to_string();
+    let session = grid().read_session(200, body.as_bytes()).expect("a session");
+    assert_eq!(session.address.expect("an address").as_str(), "ws://grid.example:4444/session/s/se/bidi");
+    assert_eq!((session.product.as_str(), session.firefox.as_deref()), ("firefox 153.0", Some("agent")));
+}
+
+#[test]
 fn every_refusal_of_a_session_has_its_code() {
     for (status, body, code) in [
         (401, json!({}), ErrorCode::NoBackend),

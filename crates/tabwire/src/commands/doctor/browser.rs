@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::time::Instant;
 use tabwire_api::api::ActionRequest;
 use tabwire_api::{Failure, SessionName};
-use tabwire_browser::{FoundBrowser, finder, limits};
+use tabwire_browser::{BrowserEngine, FoundBrowser, finder, limits};
 
 const CODE: &str = "browser";
 
@@ -37,12 +37,23 @@ pub(super) fn check(inputs: &CheckInputs<'_>) -> Finding {
         Err(failure) => return Finding::wrong(CODE, failure.message, remedy(path_env)),
     };
     match finder::version(&found.path, Instant::now() + limits::VERSION_DEADLINE) {
-        Ok(version) => Finding::ok(CODE, format!("{version} is at {}.", found.path.display())),
+        Ok(version) => {
+            let sentence = format!("{version} is at {}.", found.path.display());
+            match found.engine() {
+                BrowserEngine::Chromium => Finding::ok(CODE, sentence),
+                BrowserEngine::Firefox => Finding::ok(CODE, format!("{sentence} What it lacks: {}", gaps())),
+            }
+        }
         Err(error) => {
             let remedy = "Start it in a terminal to see why, or set TABWIRE_BROWSER to another one.";
             Finding::wrong(CODE, Failure::from(error).message, remedy)
         }
     }
+}
+
+/// What Firefox cannot do, from the table that commands answer with.
+fn gaps() -> String {
+    tabwire_bidi::gaps::sentences().collect::<Vec<_>>().join(" ")
 }
 
 fn remedy(path_env: Option<&OsStr>) -> String {

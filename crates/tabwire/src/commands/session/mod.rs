@@ -293,6 +293,7 @@ fn describe(session: &SessionStatus) -> String {
         rows.extend(session.profile.clone().map(|profile| ("profile", profile)));
         rows.extend(session.remote.iter().flat_map(remote_rows));
         rows.push(("shares", shared(session).to_owned()));
+        rows.extend(session.gaps.iter().map(|gap| ("lacks", gap.clone())));
         if session.hides_automation {
             rows.push(("hides", "that the browser is automated".to_owned()));
         }

@@ -124,3 +124,25 @@ fn the_nix_flake_parses_and_its_packages_evaluate_in_full_runs() {
         assert!(package["postInstall"].as_str().is_some_and(|text| text.contains("chromium")), "{package}");
     }
 }
+
+#[test]
+fn the_bill_of_materials_follows_its_schema_in_full_runs() {
+    if is_skipped() {
+        return;
+    }
+    let world = World::new();
+    let bill = find(&packages(world.home(), "sbom"), "tabwire-", ".cdx.json");
+    let checked = run(&world, linter("python"), &["tests/validators/sbom_check.py", &bill]).succeeded();
+    assert_eq!(checked.text(), "valid");
+    let read: Value = serde_json::from_str(&std::fs::read_to_string(&bill).expect("the file")).expect("JSON");
+    let names: Vec<&str> = read["components"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    for name in ["tokio", "rusqlite", "oxc_parser", "ring"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    assert!(!names.contains(&"proptest"), "a package of tests: {names:?}");
+}

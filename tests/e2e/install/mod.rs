@@ -1,6 +1,7 @@
 //! Packages: installed from local files into an empty prefix, used without Rust on PATH, and removed.
 
 mod agents;
+mod image;
 mod older_debian;
 mod pack;
 mod packages;
@@ -8,3 +9,4 @@ mod place;
 mod reproducible;
 mod site;
 mod upgrade;
+mod validators;

@@ -101,6 +101,8 @@ impl Place {
         assert_eq!(version.text(), format!("tabwire {}", env!("CARGO_PKG_VERSION")));
         let findings = self.run(program, &["--json", "doctor"]);
         assert!(findings.json()["findings"].is_array(), "{findings:?}");
+        let explained = self.run(program, &["docs", "REF_EXPIRED"]).succeeded();
+        assert!(explained.stdout.starts_with("REF_EXPIRED: "), "{explained:?}");
         let demo = self.run(program, &["demo", "--yes"]).succeeded();
         assert!(demo.stdout.contains("It works") && demo.stderr.contains("its recording: "), "{demo:?}");
         let greeting = self.run(program, &["eval", "document.querySelector('#greeting').textContent"]);

@@ -26,9 +26,12 @@ fn packing_twice_gives_the_same_bytes() {
 }
 
 #[test]
-fn released_packages_keep_their_size_limits() {
+fn released_packages_match_their_sums_and_size_limits() {
     let world = World::new();
     let packages = packages(world.home(), "npm");
+    let folder = packages.display().to_string();
+    let check = "cd \"$0\" && sha256sum --check --strict --quiet SHA256SUMS";
+    world.run_program("sh", &["-c", check, &folder]).succeeded();
     let package = find(&packages, "tabwire-linux", ".tgz");
     let npm = std::fs::metadata(&package).expect("a package").len();
     assert!(npm > 1_000_000, "{npm}");
@@ -38,5 +41,23 @@ fn released_packages_keep_their_size_limits() {
         let counted = world.run_program("sh", &["-c", script, &package]).succeeded();
         let program: u64 = counted.text().trim().parse().expect("a count");
         assert!(program <= PROGRAM_BYTES && npm <= NPM_BYTES, "{program} {npm}");
+    }
+}
+
+#[test]
+fn every_package_contains_the_licences_of_what_it_is_built_from() {
+    let world = World::new();
+    let packages = packages(world.home(), "tarball,npm,deb,wheel");
+    for (start, end, list) in [
+        ("tabwire-linux", ".tgz", "tar tzf \"$0\""),
+        ("tabwire-0", "-linux-x64.tar.gz", "tar tzf \"$0\""),
+        ("tabwire_", ".deb", "dpkg-deb --contents \"$0\""),
+        ("tabwire-0", ".whl", "python3 -m zipfile --list \"$0\""),
+    ] {
+        let package = find(&packages, start, end);
+        let listed = world.run_program("sh", &["-c", list, &package]).succeeded();
+        for name in ["LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY-LICENSES.txt"] {
+            assert!(listed.stdout.contains(name), "{name} in {package}");
+        }
     }
 }

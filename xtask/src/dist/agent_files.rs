@@ -1,4 +1,5 @@
-//! Tests of the files by which agents find and install Tabwire: versions, names, and links in the README.
+//! Tests of the files by which agents find and install Tabwire (versions, names, links in the README), and of the workflow
+//! that makes a release.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -99,6 +100,24 @@ fn llms_txt_links_to_files_that_exist() {
     assert!(text.starts_with("# Tabwire\n\n> ") && links.len() > 10, "{links:?}");
     for link in links {
         assert!(repository.path(link).is_file(), "{link}");
+    }
+}
+
+/// Other linters read it in full runs.
+#[test]
+fn the_release_workflow_builds_with_dist_alone_and_pins_its_actions() {
+    let text = Repository::find().read(".github/workflows/release.yml").unwrap();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.starts_with('#')).collect();
+    let builds: Vec<&&str> = lines.iter().filter(|line| line.contains("cargo")).collect();
+    assert!(matches!(builds[..], [line] if line.starts_with("- run: cargo xtask dist ")), "{builds:?}");
+    for tool in ["rustc", "npm ", "pip ", "apt", "brew", "curl"] {
+        assert!(!text.contains(tool), "{tool}");
+    }
+    let used: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("- uses: ")).collect();
+    assert!(used.len() >= 3, "{used:?}");
+    for action in used {
+        let commit = action.split(['@', ' ']).nth(1).unwrap();
+        assert!(commit.len() == 40 && commit.bytes().all(|one| one.is_ascii_hexdigit()), "{action}");
     }
 }
 

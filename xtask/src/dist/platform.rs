@@ -117,6 +117,20 @@ mod tests {
     }
 
     #[test]
+    fn cargo_binstall_takes_the_tarball_of_each_platform() {
+        let manifest = Repository::find().read_toml("crates/tabwire/Cargo.toml").unwrap();
+        let binstall = &manifest["package"]["metadata"]["binstall"];
+        assert!(binstall.get("pkg-url").is_none(), "it would be taken on every platform");
+        let overrides = binstall["overrides"].as_table().unwrap();
+        assert_eq!(overrides.len(), PLATFORMS.len());
+        for Platform { name, target, .. } in &PLATFORMS {
+            let text = |key: &str| overrides[*target][key].as_str().unwrap();
+            assert!(text("pkg-url").ends_with(&format!("/tabwire-{{ version }}-{name}.tar.gz")), "{name}");
+            assert_eq!(text("bin-dir"), format!("tabwire-{{ version }}-{name}/bin/{{ bin }}"));
+        }
+    }
+
+    #[test]
     fn wheels_have_the_tags_that_pip_compares() {
         let tag = |name: &str, needs: &Needs| {
             PLATFORMS.iter().find(|platform| platform.name == name).unwrap().wheel_tag(needs)

@@ -17,7 +17,7 @@ const INSTALL_WITHOUT_OPTIONAL: &[&str] =
 
 /// The folders that lock packages, with what they are, how they are installed and the tests that need them. Those of
 /// full tests only are about a gigabyte.
-const FOLDERS: [(&str, &str, &[&str], TestSize); 9] = [
+const FOLDERS: [(&str, &str, &[&str], TestSize); 10] = [
     ("browser clients", "tests/clients", INSTALL, TestSize::Short),
     ("MCP clients", "tests/mcp", INSTALL, TestSize::Short),
     ("type checker", "web", INSTALL, TestSize::Short),
@@ -27,6 +27,7 @@ const FOLDERS: [(&str, &str, &[&str], TestSize); 9] = [
     ("agents", "tests/agents", INSTALL, TestSize::Full),
     ("agents for chats", "tests/chat-agents", INSTALL_WITHOUT_OPTIONAL, TestSize::Full),
     ("Selenium server", "tests/grid", INSTALL, TestSize::Full),
+    ("linters in Node", "tests/validators", INSTALL, TestSize::Full),
 ];
 
 /// Installs the locked packages of this size when they are missing or older than the lock file.

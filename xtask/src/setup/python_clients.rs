@@ -10,12 +10,13 @@ use crate::step::Step;
 
 /// The folders that lock packages in `requirements.txt`, with what they are and the tests that need them. Those of full
 /// tests only are hundreds of megabytes.
-const FOLDERS: [(&str, &str, TestSize); 5] = [
+const FOLDERS: [(&str, &str, TestSize); 6] = [
     ("MCP clients in Python", "tests/mcp/python", TestSize::Short),
     ("nodriver", "tests/packages/nodriver", TestSize::Short),
     ("zendriver", "tests/packages/zendriver", TestSize::Short),
     ("browser-use", "tests/packages/browser-use", TestSize::Full),
     ("crawl4ai", "tests/packages/crawl4ai", TestSize::Full),
+    ("linters in Python", "tests/validators", TestSize::Full),
 ];
 
 /// Written after a complete installation.

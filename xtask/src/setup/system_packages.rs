@@ -21,8 +21,14 @@ const PROGRAMS: [(&str, &str); 7] = [
     ("chromium-headless-shell", "chromium-headless-shell"),
     ("firefox-esr", "firefox-esr"),
 ];
-/// Debian's package with Java.
-const JAVA: &str = "default-jre-headless";
+/// Packages of full tests, with a command that shows whether they are there: Java runs the Selenium server, Ruby and Nix read
+/// the Homebrew formula and the flake.
+const FULL_PROGRAMS: [(&str, &str, &str); 3] = [
+    // Java prints its version to stderr.
+    ("default-jre-headless", "java", "-version"),
+    ("ruby", "ruby", "--version"),
+    ("nix-bin", "nix-instantiate", "--version"),
+];
 /// A program this small that names the snap folder is a wrapper, not a browser.
 const WRAPPER_BYTES: u64 = 64 * 1024;
 
@@ -48,18 +54,24 @@ pub(super) fn provide(repository: &Repository, consent: Consent) -> Result<(), E
     install(repository, missing)
 }
 
-/// Installs Java, which the Selenium server of the full tests needs. Without it that test fails.
-pub(super) fn provide_java(repository: &Repository) -> Result<(), Error> {
-    // Java prints its version to stderr.
-    if succeeds("java", &["-version"]) {
-        report(JAVA, "installed");
+/// Installs what only full tests need. Without it those tests fail.
+pub(super) fn provide_for_full_tests(repository: &Repository) -> Result<(), Error> {
+    let is_missing = |(package, program, flag): (&'static str, &str, &str)| {
+        let is_there = succeeds(program, &[flag]);
+        if is_there {
+            report(package, "installed");
+        }
+        (!is_there).then_some(package)
+    };
+    let missing: Vec<&str> = FULL_PROGRAMS.into_iter().filter_map(is_missing).collect();
+    if missing.is_empty() {
         return Ok(());
     }
     if cfg!(target_os = "macos") || !succeeds("apt-get", &["--version"]) {
-        report(JAVA, "no apt-get here; install Java 11 or later by hand");
+        report(&missing.join(" "), "no apt-get here; install Java 11 or later, Ruby and Nix by hand");
         return Ok(());
     }
-    install(repository, vec![JAVA])
+    install(repository, missing)
 }
 
 fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<(), Error> {

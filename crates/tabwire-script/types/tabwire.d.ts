@@ -583,13 +583,13 @@ interface Page extends Finder, Emitter, Router, DocumentMethods {
   /** The page's accessibility tree as YAML. */
   ariaSnapshot(options?: AriaOptions): Promise<string>;
   ariaSnapshotJSON(options?: AriaOptions): Promise<AriaNode[]>;
-  /** The messages that the page wrote to its console. */
   /** The newest requests, at most 100. */
   requests(): Promise<PageRequest[]>;
-  consoleMessages(): Promise<ConsoleMessage[]>;
+  /** The messages that the page wrote to its console; those of this document by default. */
+  consoleMessages(options?: { filter?: "all" | "since-navigation" }): Promise<ConsoleMessage[]>;
   clearConsoleMessages(): Promise<void>;
-  /** The errors that the page did not catch. */
-  pageErrors(): Promise<Error[]>;
+  /** The errors that the page did not catch; those of this document by default. */
+  pageErrors(options?: { filter?: "all" | "since-navigation" }): Promise<Error[]>;
   clearPageErrors(): Promise<void>;
   screenshot(options?: ScreenshotOptions): Promise<Screenshot>;
   pdf(options?: { format?: string; landscape?: boolean; pageRanges?: string; path?: string; printBackground?: boolean; scale?: number }): Promise<any>;

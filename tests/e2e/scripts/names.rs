@@ -180,6 +180,14 @@ const PAGE_NAMES: &[(&str, &str)] = &[
         "[true,0]",
     ),
     (
+        "{ const other = await context.newPage(); const of = async (options) => (await other.consoleMessages(options)).filter((m) => Math.abs(m.timestamp() - Date.now()) < 60000).map((m) => m.text()).join(); await other.goto(site + '/plain'); await other.evaluate(() => console.log('one')); await other.reload(); await other.evaluate(() => console.log('two')); const seen = [await of(), await of({ filter: 'all' })]; await other.close(); return [...seen, await page.pageErrors({ filter: 'no' }).catch((e) => e.message)] }",
+        r#"["two","one,two","page.pageErrors: options.filter: expected one of (all|since-navigation)"]"#,
+    ),
+    (
+        "{ const h = await page.evaluateHandle(() => ({ b: Promise.resolve(1) })); const b = await h.getProperty('b'); return [String(b), await b.jsonValue()] }",
+        r#"["Promise",1]"#,
+    ),
+    (
         "{ await page.evaluate(() => void setTimeout(() => { throw new Error('late') })); await page.waitForTimeout(100); const errors = (await page.pageErrors()).map((e) => e.message); await page.clearPageErrors(); return errors }",
         r#"["late"]"#,
     ),

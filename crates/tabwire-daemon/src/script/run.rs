@@ -110,7 +110,7 @@ pub(crate) async fn run(process: &mut ScriptProcess, run: Run, request: RunReque
     let cancel = ToChild::Cancel(Cancel { run: id, reason: reason.clone() });
     let cancelling = async {
         send(input, &cancel).await?;
-        wait_for_end(output, id).await
+        wait_for_end(output, events, id).await
     };
     let ended = tokio::time::timeout(CANCEL_GRACE, cancelling).await;
     let done = ended.ok().and_then(Result::ok);
@@ -331,13 +331,14 @@ fn is_waiting_for_approval(request: &RunRequest<'_>) -> bool {
     request.daemon.approvals.has_pending(&session, client)
 }
 
-/// Drops messages until the run has ended. Returns whether the process ends too.
-async fn wait_for_end(output: &mut ScriptOutput, id: u64) -> Result<bool, ProcessLost> {
+/// Waits until the run has ended. Of all other messages, only what the script still listens to counts. Returns whether
+/// the process ends too.
+async fn wait_for_end(output: &mut ScriptOutput, events: &mut Events, id: u64) -> Result<bool, ProcessLost> {
     loop {
-        if let FromChild::Done(done) = output.next().await?
-            && done.run == id
-        {
-            return Ok(done.ends);
+        match output.next().await? {
+            FromChild::Done(done) if done.run == id => return Ok(done.ends),
+            FromChild::Listen(listen) => events.set(&listen),
+            _ => {}
         }
     }
 }

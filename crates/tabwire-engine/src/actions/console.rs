@@ -145,9 +145,10 @@ pub(crate) async fn read_console(
 }
 
 /// A line with control and invisible characters removed.
-fn harmless(entry: &ConsoleEntry) -> ConsoleEntry {
+pub(crate) fn harmless(entry: &ConsoleEntry) -> ConsoleEntry {
     ConsoleEntry {
         number: entry.number,
+        time: entry.time,
         level: PageText::new(&entry.level).as_str().to_owned(),
         text: PageText::cut(&entry.text, crate::limits::CONSOLE_CHARACTERS + 1).as_str().to_owned(),
         source: entry.source.as_ref().map(|source| PageText::new(source).as_str().to_owned()),

@@ -111,6 +111,8 @@ pub(crate) struct ScriptCall<'a> {
     pub(crate) objects: &'a [GivenObject],
     /// Whether to keep the result as a handle.
     pub(crate) keeps: bool,
+    /// Whether a promise is waited for.
+    pub(crate) waits: bool,
 }
 
 /// What a script's function returned.
@@ -168,14 +170,14 @@ impl PageSession {
                 (session, Some(context), json!({"executionContextId": context.number()}))
             }
             ObjectPlace::Worker(id) => {
-                let session = self.worker_for_code(id)?.session;
+                let session = self.worker_for_code(id, deadline).await?.session;
                 let global = worker_global(&session, deadline).await?;
                 (session, None, json!({"objectId": global}))
             }
         };
         let (arguments, _kept) = self.arguments(call, &session, context, deadline).await?;
         let mut params = json!({
-            "functionDeclaration": call.function, "arguments": arguments, "awaitPromise": true,
+            "functionDeclaration": call.function, "arguments": arguments, "awaitPromise": call.waits,
             "returnByValue": !call.keeps, "userGesture": true,
         });
         if let (Some(params), Some(global)) = (params.as_object_mut(), global.as_object()) {

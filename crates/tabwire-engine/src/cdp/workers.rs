@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use tabwire_api::{ErrorCode, Failure};
-use tabwire_cdp::{CdpError, CdpSession, Event, EventFilter};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter};
 use tabwire_policy::Capability;
+use tokio::sync::watch;
 
 use super::events::{AttachedToTarget, PAGE_EVENTS, REQUESTS};
 use super::process_settings::accept_refusal;
@@ -28,13 +29,39 @@ pub(crate) struct Worker {
     /// The URL by which the policy judges it: its own, or that of the document or worker that started it when its own has
     /// no site.
     pub(crate) judged: Option<String>,
+    start: Arc<watch::Sender<Start>>,
+}
+
+/// How far the start of a worker is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// It waits for the page's settings.
+    Paused,
+    Running,
+    /// The egress policy could not be applied to it, so it never runs.
+    Refused,
 }
 
 impl Worker {
     fn new(session: CdpSession, url: &str, starter: Option<String>) -> Self {
         let own = url.strip_prefix("blob:").unwrap_or(url);
         let judged = if own.starts_with("http") { Some(own.to_owned()) } else { starter };
-        Self { session, url: url.to_owned(), judged }
+        Self { session, url: url.to_owned(), judged, start: Arc::new(watch::Sender::new(Start::Paused)) }
+    }
+
+    /// Waits until it runs. Chromium 156 crashes the process of a worker in which a function with promises runs while it
+    /// is paused at its start.
+    async fn wait_until_running(&self, deadline: Deadline) -> Result<(), Failure> {
+        let mut start = self.start.subscribe();
+        let begun = start.wait_for(|start| *start != Start::Paused);
+        match tokio::time::timeout_at(deadline.instant(), begun).await {
+            _ if self.session.is_gone() => Err(worker_gone()),
+            Ok(Ok(start)) if *start == Start::Running => Ok(()),
+            Ok(_) => Err(Failure::new(ErrorCode::PolicyDenied, "The worker was not started.")
+                .with_remedy("The session's policy could not be applied to it. Use a page instead.")),
+            Err(_) => Err(Failure::new(ErrorCode::Timeout, "The worker did not start in time.")
+                .with_remedy("Its page may be busy. Retry.")),
+        }
     }
 }
 
@@ -57,13 +84,14 @@ impl Workers {
 }
 
 impl PageSession {
-    /// The worker with this id, if the policy allows code in it.
-    pub(crate) fn worker_for_code(&self, id: &str) -> Result<Worker, Failure> {
+    /// The worker with this id once it runs, if the policy allows code in it.
+    pub(crate) async fn worker_for_code(&self, id: &str, deadline: Deadline) -> Result<Worker, Failure> {
         let worker = self.workers().find(id).ok_or_else(worker_gone)?;
         match &worker.judged {
             Some(url) if !self.policy().is_idle() => self.policy().check(url, Capability::Eval)?,
             _ => {}
         }
+        worker.wait_until_running(deadline).await?;
         Ok(worker)
     }
 
@@ -88,7 +116,7 @@ impl PageSession {
         let mut events = worker.session.events_bounded(EventFilter::methods(methods), PAGE_EVENTS);
         observer.joined(&worker.session);
         self.workers().add(worker.clone());
-        self.start_worker(&worker.session, &worker.url);
+        self.start_worker(&worker);
         observer.worker(&worker, true);
         let mut sync_requests = self.readers().add();
         let (page, observer) = (self.clone(), Arc::clone(observer));
@@ -119,7 +147,8 @@ impl PageSession {
     }
 
     /// Applies the page's settings to a worker and resumes it.
-    fn start_worker(&self, worker: &CdpSession, url: &str) {
+    fn start_worker(&self, started: &Worker) {
+        let worker = &started.session;
         // Sent back to back with the resume: the worker handles them in order, so its first request is reported.
         let enabled = worker.begin("Network.enable", &json!({}), SETUP_DEADLINE);
         let reporting = worker.begin("Runtime.enable", &json!({}), SETUP_DEADLINE);
@@ -130,8 +159,8 @@ impl PageSession {
         // Without an egress policy nothing must hold before the first request, so the worker need not wait.
         let resumed = fence.is_none().then(|| resume(worker));
         self.settings().add_worker(worker);
-        let (page, worker) = (self.clone(), worker.clone());
-        let is_data_url = url.starts_with("data:");
+        let (page, worker, start) = (self.clone(), worker.clone(), Arc::clone(&started.start));
+        let is_data_url = started.url.starts_with("data:");
         self.tasks().start("worker-setup", async move {
             // A worker that is gone, or refuses a setting, does not concern the page.
             let _ = accept_refusal(enabled).await;
@@ -143,9 +172,11 @@ impl PageSession {
                 && !is_fenced(fence, is_data_url).await
             {
                 tracing::warn!("a worker stays paused: the egress policy could not be applied to it");
+                start.send_replace(Start::Refused);
                 return;
             }
             let _ = accept_refusal(resumed.unwrap_or_else(|| resume(&worker))).await;
+            start.send_replace(Start::Running);
         });
     }
 

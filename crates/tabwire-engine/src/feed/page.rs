@@ -77,6 +77,12 @@ impl PageFeed {
         self.session.get().is_some_and(|own| own.as_ref() == session.id())
     }
 
+    /// Whether a `Page.frameNavigated` is about the page itself.
+    pub(crate) fn is_of_main_frame(&self, session: &CdpSession, event: &Event) -> bool {
+        let navigated = event.to::<FrameNavigatedParams>();
+        self.is_own(session) && navigated.is_ok_and(|navigated| navigated.frame.parent_id.is_none())
+    }
+
     /// Reports a CDP event.
     pub(crate) fn observe(&self, session: &CdpSession, event: &Event, urls: Option<&FrameUrls>) {
         match event.method() {

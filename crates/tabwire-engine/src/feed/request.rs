@@ -100,8 +100,9 @@ pub(crate) fn header_pairs(headers: &HeaderList) -> Value {
 /// The facts of a request that starts.
 pub(crate) fn request_facts(entry: &RequestEntry, before: Option<&RequestEntry>) -> Value {
     json!({
-        "number": entry.number, "url": entry.url, "method": entry.method, "headers": header_pairs(&entry.headers),
-        "post_data": entry.post_data, "post_bytes": entry.post_bytes, "type": entry.kind.as_str(), "frame": entry.frame, "started": entry.wall,
+        "number": entry.number, "id": entry.id, "url": entry.url, "method": entry.method,
+        "headers": header_pairs(&entry.headers), "post_data": entry.post_data, "post_bytes": entry.post_bytes,
+        "type": entry.kind.as_str(), "frame": entry.frame, "started": entry.wall,
         "is_navigation": entry.is_navigation, "redirected_from": before.map(|before| before.number),
     })
 }
@@ -140,7 +141,8 @@ fn end_facts(entry: &RequestEntry) -> Value {
 pub(crate) fn paused_facts(paused: &RequestPaused, number: Option<u64>, main: &str) -> Value {
     let request = &paused.request;
     json!({
-        "number": number, "url": request.url, "method": request.method, "headers": header_pairs(&request.headers),
+        "number": number, "id": paused.network_id, "url": request.url, "method": request.method,
+        "headers": header_pairs(&request.headers),
         "post_data": request.post_data, "post_bytes": request.post_bytes(), "frame": paused.frame_id,
         "type": crate::network::ResourceKind::from_browser(&paused.resource_type).as_str(),
         "is_navigation": paused.resource_type == "Document", "is_main": paused.frame_id == main,

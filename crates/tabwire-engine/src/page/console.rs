@@ -30,6 +30,9 @@ pub(crate) struct ConsoleEntry {
     /// The URLs that the policy checks: that of the document that wrote it, and the URL that the line is about.
     #[serde(skip)]
     pub judged: Vec<String>,
+    /// When it was written, in milliseconds since 1970.
+    #[serde(skip)]
+    pub time: u64,
 }
 
 /// The last lines of a page's console.
@@ -40,6 +43,8 @@ pub(crate) struct ConsoleLog {
     /// Lines of each level since the log was cleared.
     counts: BTreeMap<String, u64>,
     cleared: u64,
+    /// The number of the last line of earlier documents.
+    navigated: u64,
     /// The number of the last line that each reader received.
     last_read: [u64; 2],
 }
@@ -62,6 +67,7 @@ struct ConsoleApiCalled {
     #[serde(default)]
     args: Vec<Argument>,
     stack_trace: Option<Stack>,
+    timestamp: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -96,6 +102,7 @@ struct Call {
 #[serde(rename_all = "camelCase")]
 struct ExceptionThrown {
     exception_details: Details,
+    timestamp: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -141,6 +148,8 @@ struct Line {
     world: Option<ContextId>,
     /// The URL that a line of the browser is about.
     about: Option<String>,
+    /// Milliseconds since 1970.
+    timestamp: Option<f64>,
 }
 
 /// Levels that are counted; the protocol has fewer than twenty.
@@ -176,8 +185,7 @@ pub(crate) fn read_browser_line(event: &Event) -> Option<BrowserNote> {
     if matches!(entry.source.as_str(), "javascript" | "worker") {
         return None;
     }
-    let timestamp = entry.timestamp;
-    let Line { level, text, location, about, .. } = entry.into_line();
+    let Line { level, text, location, about, timestamp, .. } = entry.into_line();
     Some(BrowserNote { level, text, location, about: about.filter(|url| is_judged(url)), timestamp })
 }
 
@@ -189,7 +197,7 @@ impl ConsoleLog {
                 event.to::<ConsoleApiCalled>().ok().map(ConsoleApiCalled::into_line)
             }
             "Log.entryAdded" => event.to::<EntryAdded>().ok().map(|added| added.entry.into_line()),
-            _ => event.to::<ExceptionThrown>().ok().map(|thrown| thrown.exception_details.into_line()),
+            _ => event.to::<ExceptionThrown>().ok().map(ExceptionThrown::into_line),
         };
         if let Some(line) = read.filter(|line| !self.has_exception(line)) {
             let writer = url_of(line.world);
@@ -205,7 +213,7 @@ impl ConsoleLog {
     }
 
     fn push(&mut self, line: Line, judged: Vec<String>) {
-        let Line { level, text, location, source, .. } = line;
+        let Line { level, text, location, source, timestamp, .. } = line;
         self.count += 1;
         if self.counts.len() < LEVELS || self.counts.contains_key(&level) {
             *self.counts.entry(level.clone()).or_default() += 1;
@@ -218,8 +226,8 @@ impl ConsoleLog {
         if short.len() < text.len() {
             short.push('…');
         }
-        let number = self.count;
-        self.entries.push_back(ConsoleEntry { number, level, text: short, location, source, judged });
+        let (number, time) = (self.count, milliseconds(timestamp));
+        self.entries.push_back(ConsoleEntry { number, level, text: short, location, source, judged, time });
     }
 
     /// Total number of lines.
@@ -253,6 +261,16 @@ impl ConsoleLog {
         self.cleared
     }
 
+    /// The page shows another document.
+    pub(crate) fn note_navigation(&mut self) {
+        self.navigated = self.count;
+    }
+
+    /// The number of the last line of earlier documents, or before the log was cleared.
+    pub(crate) fn navigated(&self) -> u64 {
+        self.navigated.max(self.cleared)
+    }
+
     /// Lines of each level since the log was cleared, without lines in the log that the policy does not allow to read.
     pub(crate) fn counts_for(&self, policy: &FramePolicy) -> BTreeMap<String, u64> {
         let mut counts = self.counts.clone();
@@ -271,6 +289,11 @@ impl ConsoleLog {
         self.counts.clear();
         self.cleared = self.count;
     }
+}
+
+/// A time of CDP, which sends floats.
+fn milliseconds(timestamp: Option<f64>) -> u64 {
+    format!("{:.0}", timestamp.unwrap_or_default().max(0.0)).parse().unwrap_or(0)
 }
 
 /// Whether the policy checks a URL. Others, such as `data:`, count as part of the document that uses them.
@@ -295,8 +318,8 @@ impl ConsoleApiCalled {
     fn into_line(self) -> Line {
         let text: Vec<String> = self.args.into_iter().map(Argument::into_text).collect();
         let location = self.stack_trace.and_then(Stack::into_location);
-        let world = self.execution_context_id;
-        Line { level: self.kind, text: text.join(" "), location, source: None, world, about: None }
+        let (world, timestamp) = (self.execution_context_id, self.timestamp);
+        Line { level: self.kind, text: text.join(" "), location, source: None, world, about: None, timestamp }
     }
 }
 
@@ -310,7 +333,14 @@ impl BrowserLine {
             let line = self.line_number.map(|line| format!(":{}", line + 1)).unwrap_or_default();
             self.url.filter(|url| !url.is_empty()).map(|url| format!("{url}{line}"))
         });
-        Line { level, text: self.text, location, source: Some(self.source), world: None, about }
+        let (source, timestamp) = (Some(self.source), self.timestamp);
+        Line { level, text: self.text, location, source, world: None, about, timestamp }
+    }
+}
+
+impl ExceptionThrown {
+    fn into_line(self) -> Line {
+        Line { timestamp: self.timestamp, ..self.exception_details.into_line() }
     }
 }
 
@@ -323,8 +353,8 @@ impl Details {
             let (line, column) = (self.line_number + 1, self.column_number + 1);
             self.url.map(|url| format!("{url}:{line}:{column}"))
         });
-        let world = self.execution_context_id;
-        Line { level: "exception".to_owned(), text, location: place, source: None, world, about: None }
+        let (level, world) = ("exception".to_owned(), self.execution_context_id);
+        Line { level, text, location: place, source: None, world, about: None, timestamp: None }
     }
 }
 

@@ -122,6 +122,9 @@ impl EventObserver for PageState {
                     self.dialog.send_replace(Some(dialog));
                 }
             }
+            "Page.frameNavigated" if self.feed.is_of_main_frame(session, event) => {
+                self.console().note_navigation();
+            }
             "Page.javascriptDialogClosed" => drop(self.dialog.send_replace(None)),
             "Page.fileChooserOpened" => {
                 if let Ok(chooser) = event.to::<FileChooser>() {

@@ -10,6 +10,8 @@ const listenerCounts = { __proto__: null };
 let askedEvents = "";
 /** How many functions pages can call. */
 let bindingCount = 0;
+/** Whether fewer events may be wanted than the daemon was asked for. */
+let mayWantFewer = false;
 
 function listenersOf(emitter, event) {
   if (!Object.hasOwn(emitter, "eventListeners")) defineProperty(emitter, "eventListeners", { value: { __proto__: null } });
@@ -31,10 +33,28 @@ function askForEvents(tabs = []) {
     else if (REPORTED_EVENTS.includes(name)) wanted.add(name);
   }
   if (bindingCount > 0) wanted.add("binding");
+  // A socket or worker that the script got reports its end, and what comes for listeners that are added later.
+  if (run.isActive) {
+    for (const tab in pagesByTab) {
+      if (pagesByTab[tab].isClosed()) continue;
+      if (socketsOf(pagesByTab[tab]).size > 0) wanted.add("websocket");
+      if (workersOf(pagesByTab[tab]).size > 0) wanted.add("worker");
+    }
+  }
   const names = [...wanted].sort();
   if (names.join() === askedEvents && tabs.length === 0) return;
   askedEvents = names.join();
   host.listen(names, tabs);
+}
+
+/**
+ * Tells the daemon which events are no longer wanted. Called when no job of the script is left: a listener that is
+ * removed and replaced by another one meanwhile, as after `once()`, misses nothing.
+ */
+function dropUnwantedEvents() {
+  if (!mayWantFewer) return;
+  mayWantFewer = false;
+  askForEvents();
 }
 
 /** The reported event that makes another one. */
@@ -48,7 +68,8 @@ function reportedName(emitter, event) {
 function countListener(emitter, event, change) {
   const name = reportedName(emitter, event);
   listenerCounts[name] = (listenerCounts[name] ?? 0) + change;
-  askForEvents(change > 0 && typeof emitter.tab === "string" ? [emitter.tab] : []);
+  if (change > 0) askForEvents(typeof emitter.tab === "string" ? [emitter.tab] : []);
+  else mayWantFewer = true;
 }
 
 /** Adds `on`, `once`, `off` and the like to a class. */
@@ -486,5 +507,6 @@ function dispatchWorker(page, { worker: id, url, start }) {
   } else {
     known.get(id)?.emit("close", known.get(id));
     known.delete(id);
+    mayWantFewer = true;
   }
 }

@@ -70,15 +70,15 @@ const keptOfPage = {
   requests() {
     return newestRequests(this);
   },
-  async consoleMessages() {
-    const lines = await keptLines(this, "page.consoleMessages");
-    return lines.filter((one) => one.level !== "exception").map((one) => new ConsoleMessage(this, { type: one.level, text: one.text, location: one.location, args: [] }));
+  async consoleMessages(options) {
+    const lines = await keptLines(this, "page.consoleMessages", options);
+    return lines.filter((one) => one.level !== "exception").map((one) => new ConsoleMessage(this, { type: one.level, text: one.text, location: one.location, args: [], timestamp: one.time }));
   },
   async clearConsoleMessages() {
     await this.call("console", { clear: true }, { title: "page.clearConsoleMessages" });
   },
-  async pageErrors() {
-    const lines = await keptLines(this, "page.pageErrors");
+  async pageErrors(options) {
+    const lines = await keptLines(this, "page.pageErrors", options);
     return lines.filter((one) => one.level === "exception").map((one) => describedError(one.text.split("\n    at ")[0], []));
   },
   async clearPageErrors() {
@@ -87,8 +87,9 @@ const keptOfPage = {
 };
 for (const [name, value] of entries(keptOfPage)) defineProperty(Page.prototype, name, { value, writable: true, configurable: true });
 
-async function keptLines(page, title) {
-  return (await page.call("console", { all: true, limit: 1000 }, { title })).result.lines;
+async function keptLines(page, title, { filter = "since-navigation" } = {}) {
+  if (!["all", "since-navigation"].includes(filter)) throw new Error(`${title}: options.filter: expected one of (all|since-navigation)`);
+  return (await page.call("kept_console", { all: filter === "all" }, { title })).result.lines;
 }
 
 for (const [name, value] of entries(waitsOfPage)) defineProperty(Page.prototype, name, { value, writable: true, configurable: true });

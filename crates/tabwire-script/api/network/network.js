@@ -15,6 +15,28 @@ function keepRequest(page, request) {
   if (known.size > MOST_REQUESTS) known.delete(known.keys().next().value);
 }
 
+/** Paused requests that the browser has not reported yet, so that they have no number: by page and the browser's id. */
+const unnumberedByPage = new WeakMap();
+
+function unnumberedOf(page) {
+  if (!unnumberedByPage.has(page)) unnumberedByPage.set(page, new Map());
+  return unnumberedByPage.get(page);
+}
+
+function keepUnnumbered(page, id, request) {
+  const waiting = unnumberedOf(page);
+  waiting.set(id, request);
+  if (waiting.size > MOST_REQUESTS) waiting.delete(waiting.keys().next().value);
+}
+
+/** The paused request that an event gives its number; undefined if none waits for it. */
+function numberedRequest(page, facts) {
+  const request = unnumberedOf(page).get(facts.id);
+  if (request === undefined) return undefined;
+  unnumberedOf(page).delete(facts.id);
+  return request.update({ facts });
+}
+
 /** Headers as an object with lower-case names; several of one name are joined. */
 function headersObject(pairs) {
   const headers = {};
@@ -42,11 +64,15 @@ class ScriptRequest {
   constructor(page, facts) {
     this.#page = page;
     this.#facts = facts;
-    defineProperty(this, "number", { value: facts.number });
+  }
+
+  get number() {
+    return this.#facts.number;
   }
 
   /** Takes what later events report. */
-  update({ response, from, to, failure, end, override }) {
+  update({ facts, response, from, to, failure, end, override }) {
+    if (facts !== undefined) this.#facts = facts;
     if (response !== undefined) this.#response = response;
     if (from !== undefined) this.#from = from;
     if (to !== undefined) this.#to = to;
@@ -342,7 +368,7 @@ function dispatchRequest(page, name, data) {
   if (String(data.url ?? "").startsWith("data:") || String(data.url ?? "").endsWith("/favicon.ico")) return;
   if (data.type === "preflight" || (name === "request" && isPreflight(new ScriptRequest(page, data)))) return;
   if (name === "request") {
-    const request = known.get(data.number) ?? new ScriptRequest(page, data);
+    const request = known.get(data.number) ?? numberedRequest(page, data) ?? new ScriptRequest(page, data);
     const from = known.get(data.redirected_from);
     if (from !== undefined) {
       from.update({ to: request });
@@ -393,17 +419,22 @@ class ScriptWebSocket {
 withEvents(ScriptWebSocket, "webSocket");
 defineProperty(ScriptWebSocket, "name", { value: "WebSocket" });
 
+/** The open sockets of each page, by their number. */
 const socketsByPage = new WeakMap();
 
-function dispatchSocket(page, data) {
+function socketsOf(page) {
   if (!socketsByPage.has(page)) socketsByPage.set(page, new Map());
-  const known = socketsByPage.get(page);
+  return socketsByPage.get(page);
+}
+
+function dispatchSocket(page, data) {
+  const known = socketsOf(page);
   if (data.what === "open") {
     known.set(data.number, new ScriptWebSocket(data.url));
     return void page.emit("websocket", known.get(data.number));
   }
   known.get(data.number)?.take(data);
-  if (data.what === "close") known.delete(data.number);
+  if (data.what === "close" && known.delete(data.number)) mayWantFewer = true;
 }
 
 /** A test of requests or responses: URL as text or glob, pattern, or function. */

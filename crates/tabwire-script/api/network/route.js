@@ -89,6 +89,7 @@ function handleRoute(page, data, question) {
   if (data.redirected_from_paused) return void followRedirect(page, data, question);
   const request = requestsOf(page).get(data.number) ?? new ScriptRequest(page, data);
   if (data.number) keepRequest(page, request);
+  else if (data.id) keepUnnumbered(page, data.id, request);
   keepPaused(data.paused, { request });
   const handlers = [...routesOf(page), ...routesOf(page.context())];
   const route = new Route(page, request, question, handlers, data.paused);
@@ -113,6 +114,7 @@ function followRedirect(page, data, question) {
   if (headers !== undefined) request.update({ override: { headers } });
   keepPaused(data.paused, { request, headers });
   if (data.number) keepRequest(page, request);
+  else if (data.id) keepUnnumbered(page, data.id, request);
   new Route(page, request, question, [], data.paused, withoutUndefined({ headers })).next();
 }
 

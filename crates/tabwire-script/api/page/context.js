@@ -38,6 +38,7 @@ function pageOf(tab) {
 function updateTabs(list) {
   const known = new Set(tabs.map((one) => one.tab));
   tabs = list;
+  mayWantFewer = true;
   for (const tab of known) if (!list.some((one) => one.tab === tab)) pagesByTab[tab]?.closed();
   for (const one of list) {
     if (known.size === 0 || known.has(one.tab)) continue;

@@ -69,7 +69,8 @@ class JSHandle {
   }
 
   async getProperty(name) {
-    return handleIn(this.#page, "(object, name) => object[name]", name, this.#params("jsHandle.getProperty"), { title: "jsHandle.getProperty", isFunction: true });
+    const params = { ...this.#params("jsHandle.getProperty"), as_is: true };
+    return handleIn(this.#page, "(object, name) => object[name]", name, params, { title: "jsHandle.getProperty", isFunction: true });
   }
 
   async getProperties() {

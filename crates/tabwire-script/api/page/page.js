@@ -122,7 +122,7 @@ class Page extends Finder {
     const granting = this.context().grantTo(this, address);
     // An `await` loses the place of the call, which errors show.
     if (granting !== null) await granting;
-    return this.#navigate("goto", "navigate", withoutUndefined({ ...params, referer: checkedReferer(this, options.referer, "page.goto") }), options);
+    return this.#navigate("goto", "navigate", withoutUndefined({ ...params, referer: checkedReferer(this, options.referer, "page.goto", params.url) }), options);
   }
 
   reload(options) {
@@ -389,10 +389,10 @@ function withBase(page, wanted) {
 }
 
 /** The referer of a navigation. One that the added headers have too must be the same. */
-function checkedReferer(page, referer, title) {
+function checkedReferer(page, referer, title, url) {
   if (referer === undefined) return undefined;
   const given = page.addedHeaders?.referer;
-  if (given !== undefined && given !== referer) throw new Error(`${title}: "referer" is already specified as extra HTTP header`);
+  if (given !== undefined && given !== referer) throw new Error(`${title}: "referer" is already specified as extra HTTP header\nCall log:\n  - navigating to "${url}"`);
   return String(referer);
 }
 

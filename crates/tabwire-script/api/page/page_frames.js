@@ -117,7 +117,8 @@ class Frame extends Finder {
     const watch = watchNavigation(this.#page, this);
     try {
       const state = checkedLoadState(options.waitUntil ?? "load", "frame.goto", "waitUntil");
-      const params = { frame: this.#id, url: String(withBase(this.#page, String(url))), referer: checkedReferer(this.#page, options.referer, "frame.goto") };
+      const address = String(withBase(this.#page, String(url)));
+      const params = { frame: this.#id, url: address, referer: checkedReferer(this.#page, options.referer, "frame.goto", address) };
       const end = host.now() + timeout;
       await this.#page.call("frame_goto", withoutUndefined(params), { title: "frame.goto", timeout, log: `navigating to "${url}", waiting until "${state}"` });
       await this.waitForLoadState(state, { timeout: Math.max(1, end - host.now()), title: "frame.goto", whole: timeout });

@@ -37,6 +37,8 @@ const entry = {
     run.isActive = false;
     timers.clear();
     rejectCalls("The run has ended.");
+    // Sockets and workers without listeners are not followed between two runs.
+    askForEvents();
     try {
       return stringify(globalThis.state, stateReplacer) ?? null;
     } catch {
@@ -52,7 +54,11 @@ const entry = {
   settle: settleCall,
   settleTooLarge: (id, message) => settleCall(id, null, { code: "INTERNAL", message }),
   event: (name, data) => dispatchEvent(name, data),
-  nextTimer,
+  /** When the next timer is due. The loop asks for it when no job is left. */
+  nextTimer() {
+    dropUnwantedEvents();
+    return nextTimer();
+  },
   fireTimers,
   /** Runs the tests of the file; null without tests. */
   takeTests: startTests,

@@ -1,5 +1,6 @@
 //! The process of a script: language, limits, sandbox.
 
+mod events;
 mod language;
 mod limits;
 mod process;

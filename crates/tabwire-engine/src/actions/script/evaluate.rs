@@ -74,6 +74,10 @@ pub(crate) struct Evaluate {
     #[arg(long)]
     #[serde(default)]
     keep: bool,
+    /// Return a promise as it is, instead of its value.
+    #[arg(long)]
+    #[serde(default)]
+    as_is: bool,
     /// Numbers of handles that are no longer needed.
     #[serde(default)]
     release: Vec<u64>,
@@ -150,6 +154,7 @@ impl Action for Evaluate {
             argument: &argument,
             objects: &objects,
             keeps: self.keep,
+            waits: !self.as_is,
         };
         let returned = page.unless_blocked(page.session().call_script(&call, context.deadline)).await?;
         result_of(&page, returned)
@@ -192,10 +197,11 @@ impl Evaluate {
         // A handle of a function that a text evaluates to is the function itself.
         let called = if self.is_function || !self.keep { "typeof given === \"function\"" } else { "false" };
         let write = if self.keep { "" } else { "writeValue" };
+        let (asynchronous, wait) = if self.as_is { ("", "") } else { ("async ", "await ") };
         format!(
-            "async function (argument, ...objects) {{ {VALUES}\nconst count = {before}; const given = (0, globalThis.eval)({source}); \
+            "{asynchronous}function (argument, ...objects) {{ {VALUES}\nconst count = {before}; const given = (0, globalThis.eval)({source}); \
              const value = {called} ? given({first}readValue(argument, objects.slice(count))) \
-             : given; return {write}(await value); }}"
+             : given; return {write}({wait}value); }}"
         )
     }
 

@@ -11,6 +11,7 @@ mod file;
 mod frame_goto;
 mod http_fetch;
 mod input;
+mod kept_console;
 mod network_idle;
 mod pick_options;
 mod query;
@@ -58,6 +59,7 @@ pub static SCRIPT_ACTIONS: &[Definition] = &[
     Definition::of::<script_download::ScriptDownload>(),
     Definition::of::<script_screenshot::ScriptScreenshot>(),
     Definition::of::<set_files::SetFiles>(),
+    Definition::of::<kept_console::KeptConsole>(),
     Definition::of::<http_fetch::HttpFetch>(),
     Definition::of::<cdp_command::CdpCommand>(),
     Definition::of::<contexts::ContextNew>(),

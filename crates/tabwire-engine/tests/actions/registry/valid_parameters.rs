@@ -84,6 +84,7 @@ fn script_calls(stage: &Stage) -> Vec<Fit> {
         Fit::new("pick_options", json!({"target": "#colour", "options": "[]"})),
         Fit::new("route_handlers", json!({"patterns": []})),
         Fit::new("network_idle", json!({})),
+        Fit::new("kept_console", json!({})),
         Fit::new("frame_element", json!({"target": "#name"})),
         Fit::new("expose_binding", json!({"name": "ofTheTest"})),
         Fit::new("http_fetch", json!({"url": stage.site.url("a", "/plain")})),

@@ -8,6 +8,7 @@ import { note } from "../ui/log.js";
 import * as notifications from "./notifications.js";
 import * as outbox from "./outbox.js";
 import * as pairing from "./pairing.js";
+import { runId } from "./pairing_state.js";
 import * as sharing from "../tabs/sharing.js";
 import * as tabs from "../tabs/tabs.js";
 
@@ -110,7 +111,7 @@ async function opened(socket, messages, welcome) {
 
 /** The `state` event, sent first on every connection. */
 async function stateEvent() {
-  const run = await pairing.runId();
+  const run = await runId();
   const pauseMessage = () => sharing.pauseDenial()?.message;
   let pause, list;
   // The user may pause or resume while the tabs are listed: list them again.

@@ -3,7 +3,7 @@
 import * as debuggee from "../tabs/debuggee.js";
 import * as link from "../link/link.js";
 import * as notifications from "../link/notifications.js";
-import * as pairing from "../link/pairing.js";
+import { hostState } from "../link/pairing_state.js";
 import * as sharing from "../tabs/sharing.js";
 
 const BADGES = {
@@ -24,7 +24,7 @@ export async function showBadge() {
 
 /** Whether a daemon could be reached: the native host responded, or the user paired by hand. */
 async function isPaired() {
-  const { state } = await pairing.hostState();
+  const { state } = await hostState();
   return ["found", "not_running", "unknown"].includes(state) || "manual" in (await chrome.storage.local.get("manual"));
 }
 

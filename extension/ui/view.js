@@ -6,6 +6,7 @@ import * as link from "../link/link.js";
 import { note, recentLines } from "./log.js";
 import * as notifications from "../link/notifications.js";
 import * as pairing from "../link/pairing.js";
+import { hostState, setManual } from "../link/pairing_state.js";
 import * as pointing from "../tabs/pointing.js";
 import { recentDenials } from "../policy/denials.js";
 import * as sharing from "../tabs/sharing.js";
@@ -51,7 +52,7 @@ const REQUESTS = {
     await withdrawAll("blocked");
   },
   pair: async ({ manual }) => {
-    await pairing.setManual(manual);
+    await setManual(manual);
     await link.renew();
   },
   connect: () => link.renew(),
@@ -104,7 +105,7 @@ async function currentState() {
     files: sharing.mayEnterFiles(),
     incognito: await chrome.extension.isAllowedIncognitoAccess(),
     rejection: (await chrome.storage.session.get({ rejection: null })).rejection,
-    host: await pairing.hostState(),
+    host: await hostState(),
     manual: "manual" in (await chrome.storage.local.get("manual")),
     install: await pairing.installId(),
     refusals: await allRefusals(current.refused),

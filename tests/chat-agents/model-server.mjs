@@ -1,7 +1,7 @@
 // A scripted model on loopback: the parts of OpenAI's Responses API and Anthropic's Messages API that the agents use.
 //
 // Each line of the user's last message is one step; a step that calls a tool ends a response.
-//   say TEXT    tool NAME JSON    shell COMMAND    hang    slow    fail    seen
+//   say TEXT    tool NAME JSON    shell COMMAND    hang    slow    flood    fail    seen
 // Usage: node model-server.mjs LOG-FILE. Prints its port. Each request is one line of JSON in the log file.
 
 import { appendFileSync } from "node:fs";
@@ -24,7 +24,7 @@ function position(messages) {
     }
   }
   const lines = words.split("\n").map((line) => line.trim());
-  const steps = lines.filter((line) => /^(say|tool|shell|hang|slow|fail|seen)\b/.test(line));
+  const steps = lines.filter((line) => /^(say|tool|shell|hang|slow|flood|fail|seen)\b/.test(line));
   return { steps, called, last: messages.filter((message) => message.result !== undefined).at(-1)?.result };
 }
 
@@ -48,6 +48,8 @@ function plan(messages, tools) {
     if (word === "seen") texts.push(`Tools: ${tools.map((tool) => tool.name).join(" ")}\n`);
     if (word === "hang") return { texts, hangs: true };
     if (word === "slow") texts.push(...Array.from({ length: 120 }, (_, at) => `${at} `));
+    // More than a message of a chat keeps.
+    if (word === "flood") texts.push(...Array.from({ length: 2_000 }, (_, at) => `${String(at).padEnd(199, "x")}\n`));
     if (word === "fail") return { texts, fails: true };
   }
   return { texts: texts.length === 0 ? ["Done.\n"] : texts, slow: steps.includes("slow") };

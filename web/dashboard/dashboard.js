@@ -1,6 +1,7 @@
 // The dashboard: what runs, what happens, what agents ask, and what they may do.
 // @ts-check
 
+import "./icons.js";
 import { button, make, part, say } from "./shared/element.js";
 import { notice } from "./shared/components.js";
 import { brandIcon, icon } from "./shared/icons.js";
@@ -68,9 +69,10 @@ function receive(message) {
 
 /** @param {Shown} now */
 function show(now) {
-  const { state, rows } = now;
+  const { state, rows, logFault, log } = now;
   if (!state) return;
   const { approvals } = state;
+  say(part("no-latest"), logFault ? "The log cannot be read." : log?.on === false ? "The audit log is off." : "Nothing happened yet.");
   document.title = approvals.length > 0 ? `(${approvals.length}) Tabwire` : "Tabwire";
   showViews(VIEWS, state, current?.id);
   showSessions(state);
@@ -138,6 +140,7 @@ function report({ connected, locked, ended }) {
   part("view").hidden = locked;
   part("activity").hidden = locked;
   part("locked").hidden = !locked;
+  part("search").hidden = locked;
   document.body.classList.toggle("is-stale", !connected && !locked);
   part("stale").hidden = connected || locked;
   const title = ended ? "The key of this page has ended." : "The dashboard is locked.";

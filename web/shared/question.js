@@ -4,7 +4,7 @@
 import { button, make } from "./element.js";
 import { icon } from "./icons.js";
 
-/** A card that has just appeared under the pointer ignores clicks, which were meant for something else. */
+/** A card that has just appeared under the pointer ignores clicks for so long. */
 const DELAY_MS = 700;
 
 /** The name of a session that was made for one MCP client or chat. It tells its user nothing. */
@@ -97,7 +97,7 @@ export function questionCard(question, answer) {
   const card = make("li", { look: "question", role: "group", "aria-labelledby": name }, make("header", {}, icon("shield"), make("div", { look: "grow" }, title, reason)), details(question), make("div", { look: "answers" }, ...buttons), means, left);
   card.dataset.until = String(until);
   countDownCard(card);
-  holdBack(buttons, (shown.get(id) ?? 0) + DELAY_MS - Date.now());
+  holdBack(buttons, shown.get(id) ?? 0);
   return card;
 }
 
@@ -146,10 +146,12 @@ function details({ action, session, who }) {
 }
 
 /**
+ * Disables the answers of a card that has just appeared: a click was meant for what was there before.
  * @param {HTMLButtonElement[]} buttons
- * @param {number} wait
+ * @param {number} since when it was first shown
  */
-function holdBack(buttons, wait) {
+export function holdBack(buttons, since) {
+  const wait = since + DELAY_MS - Date.now();
   if (wait <= 0) return;
   for (const one of buttons) one.disabled = true;
   setTimeout(() => buttons.forEach((one) => (one.disabled = false)), wait);

@@ -33,6 +33,7 @@ pub static FILES: &[(&str, &[u8])] = files![
     "link/notifications.js",
     "link/outbox.js",
     "link/pairing.js",
+    "link/pairing_state.js",
     "policy/blocked_cookies.js",
     "policy/cdp_rules.js",
     "policy/denials.js",

@@ -3,6 +3,7 @@
 mod faults;
 mod lasting;
 pub(crate) mod real;
+mod real_faults;
 pub(crate) mod records;
 mod terminal;
 mod turns;

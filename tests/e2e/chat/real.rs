@@ -119,7 +119,7 @@ fn items(world: &World, path: &str) -> Vec<Value> {
     chat["items"].as_array().expect("items").clone()
 }
 
-fn say(world: &World, path: &str, text: &str) {
+pub(super) fn say(world: &World, path: &str, text: &str) {
     send(world, "POST", &format!("{path}/messages"), &json!({"text": text})).expect("sent");
 }
 

@@ -39,6 +39,7 @@ fn one_agent_is_paused_and_stopped_and_the_others_go_on() {
     // The stage names the agent that waits, and can let it go on.
     page.show_view("live/default");
     page.shows("painter paused");
+    page.shows_frame();
     page.save_screenshot("live-agent-paused");
     press_labelled(&mut page, "Resume painter");
     page.becomes("!document.getElementById('view-tools').innerText.includes('painter paused')");

@@ -81,6 +81,8 @@ fn a_live_view_follows_the_page_and_shows_every_state() {
     page.save_screenshot("live-crashed");
     world.run(&["navigate", &site.page("/plain")]).succeeded();
     page.shows_frame();
+    paint(&world, "rgb(30, 60, 200)");
+    shows_color(&mut page, [30, 60, 200]);
     let tabs = world.json(&["tabs"])["result"]["tabs"].clone();
     for tab in tabs.as_array().expect("tabs") {
         world.run(&["close", "--tab", tab["tab"].as_str().expect("an id")]).succeeded();

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::support::cdp_client::CdpClient;
 use crate::support::chromium::Chromium;
 use crate::support::dashboard_page::{Dashboard, dashboard_url};
+use crate::support::dashboard_socket::DashboardKey;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
@@ -60,6 +61,36 @@ fn a_page_that_draws_nothing_gets_two_frames() {
     assert!(frames(&mut client, Duration::from_secs(2), 9).is_empty(), "not visible");
     client.say(&json!({"type": "visible", "visible": true}));
     assert_eq!(frames(&mut client, Duration::from_secs(20), 2).len(), 2);
+}
+
+/// A page that does not change draws one frame for a new screencast, and that one can be lost or have another size: small
+/// images of the wall and screenshots change the size of the page for a moment.
+#[test]
+fn a_page_that_does_not_change_is_shown_whenever_its_stage_opens() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.run(&["open", &site.page("/form")]).succeeded();
+    let size = world.json(&["eval", "[innerWidth, innerHeight]"])["result"]["value"].clone();
+    let size: (u16, u16) = serde_json::from_value(size).expect("two numbers");
+    let key = DashboardKey::new(&world);
+    for round in 0..12 {
+        // Its first small image is made at once.
+        let (_wall, mut stage) = (key.wall(), key.stage("default"));
+        stage.say(&json!({"type": "size", "width": 600 + round, "height": 400}));
+        let sizes = stage.page_sizes(Duration::from_secs(10), |shown| shown == size);
+        assert_eq!(sizes.last(), Some(&size), "round {round}: {sizes:?}");
+    }
+    let mut stage = key.stage("default");
+    assert_eq!(stage.page_sizes(Duration::from_secs(2), |_| false).last(), Some(&size));
+    for width in [400, 900] {
+        stage.say(&json!({"type": "size", "width": width, "height": 600}));
+        assert_eq!(stage.page_sizes(Duration::from_secs(10), |_| true).last(), Some(&size), "{width} wide");
+    }
+    world.eval("void (document.body.style.height = '3000px')");
+    for _ in 0..4 {
+        world.run(&["screenshot", "--full-page"]).succeeded();
+        let sizes = stage.page_sizes(Duration::from_secs(1), |_| false);
+        assert_eq!(sizes.last(), Some(&size), "{sizes:?}");
+    }
 }
 
 #[test]

@@ -56,7 +56,6 @@ fn the_pictures_of_the_documentation_are_made() {
     page.show_view("live/work");
     page.shows_frame();
     page.becomes("[...document.querySelectorAll('#latest img')].some((one) => one.naturalWidth > 0)");
-    codex(&["click", "#pay"]);
     let asked = world.start(&[
         "--json",
         "--as",
@@ -69,8 +68,10 @@ fn the_pictures_of_the_documentation_are_made() {
         "https://pay.larkpay.example/",
     ]);
     page.shows("Codex wants to see and open pages of");
-    page.becomes("document.querySelectorAll('.overlay .box').length === 1");
     page.becomes("[...document.querySelectorAll('.answers button')].every((one) => !one.disabled)");
+    // The mark is shown for some seconds.
+    codex(&["click", "#pay"]);
+    page.becomes("document.querySelectorAll('.overlay .box').length === 1");
     page.save_picture("dashboard-stage", 1280);
     page.use_size(400, 800);
     page.run("document.querySelector('#questions').scrollIntoView({block: 'center'})");

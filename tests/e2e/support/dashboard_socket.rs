@@ -119,6 +119,27 @@ impl DashboardSocket {
         }
     }
 
+    /// The sizes of the pages in the frames until the deadline, or until one fits. Each frame counts as drawn.
+    pub(crate) fn page_sizes(
+        &mut self,
+        time: Duration,
+        fits: impl Fn((u16, u16)) -> bool,
+    ) -> Vec<(u16, u16)> {
+        let deadline = Instant::now() + time;
+        let mut sizes = Vec::new();
+        while !sizes.last().copied().is_some_and(&fits) {
+            let Some(message) = self.client.read_bytes(deadline).expect("connected") else { break };
+            if message.first() == Some(&b'{') {
+                continue;
+            }
+            let number = |at: usize| u16::from_le_bytes([message[at], message[at + 1]]);
+            sizes.push((number(16), number(18)));
+            let seq = u32::from_le_bytes(message[4..8].try_into().expect("four bytes"));
+            self.say(&json!({"type": "drawn", "seq": seq}));
+        }
+        sizes
+    }
+
     /// Sends a request over the line and returns the response.
     pub(crate) fn request(&mut self, request: &Value) -> Value {
         self.last += 1;

@@ -4,9 +4,6 @@
 import { make, makeSvg } from "../shared/element.js";
 
 const RING = 15;
-/** The width of pictures for the wall. After several frames of this size in a row it is the page's own. */
-const WALL_WIDTH = 320;
-const MOST_SMALL = 4;
 const POINTER = "M0 0v17l4.500-4.300 2.900 6.600 3-1.300-2.900-6.500h6.200Z";
 
 /** @typedef {import("./socket.js").Image} Image */
@@ -21,7 +18,6 @@ export function createPicture(drawn) {
   const context = canvas.getContext("2d", { alpha: false });
   // Counts `clear`: a frame that was still decoded then belongs to the page before.
   let clears = 0;
-  let smallFrames = 0;
   let [latest, size, isEmpty] = [0, { width: 1280, height: 720 }, true];
   /** @type {Mark | null} */
   let mark = null;
@@ -42,21 +38,13 @@ export function createPicture(drawn) {
     canvas,
     overlay,
     isEmpty: () => isEmpty,
-    /**
-     * Draws a frame, or returns whether another one has to be asked for.
-     * @param {Image} frame
-     */
+    /** @param {Image} frame */
     async draw(frame) {
       const before = clears;
-      let asksAgain = false;
       try {
         const bitmap = await createImageBitmap(new Blob([frame.image], { type: "image/jpeg" }));
-        // A picture for the wall makes the browser draw one frame in its size, which would stay until the page changes.
-        const isOfWall = frame.width <= WALL_WIDTH && smallFrames < MOST_SMALL;
-        smallFrames = isOfWall ? smallFrames + 1 : 0;
-        if (isOfWall) asksAgain = isEmpty || smallFrames === MOST_SMALL - 1;
         // Frames can be decoded out of order.
-        else if (frame.seq > latest && before === clears && context) {
+        if (frame.seq > latest && before === clears && context) {
           latest = frame.seq;
           if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
           context.drawImage(bitmap, 0, 0);
@@ -68,7 +56,6 @@ export function createPicture(drawn) {
       } finally {
         drawn(frame.seq);
       }
-      return asksAgain;
     },
     /** @param {Mark | null} next */
     point(next) {

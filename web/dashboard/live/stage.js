@@ -87,8 +87,7 @@ export function createStage(session, tools, tags, pictures) {
       if (message.type === "failed") return fail(message.message);
       if (message.type === "view") receive({ ...NOTHING, ...message });
     },
-    image: (image) => void picture.draw(image).then((asksAgain) => {
-      if (asksAgain) watching.again();
+    image: (image) => void picture.draw(image).then(() => {
       track.frame({ bytes: image.image.byteLength, time: image.time });
       showCover();
     }, () => {}),

@@ -8,11 +8,11 @@ const RESIZED_MS = 150;
  * @param {(message: Record<string, unknown>) => void} send
  */
 export function watchScreen(screen, send) {
-  let [isOnScreen, timer, more] = [true, 0, 0];
+  let [isOnScreen, timer] = [true, 0];
   const tellVisible = () => send({ type: "visible", visible: isOnScreen && document.visibilityState === "visible" });
   const tellSize = () => {
     const { clientWidth, clientHeight } = screen;
-    if (clientWidth > 0) send({ type: "size", width: Math.round(clientWidth * devicePixelRatio) + more, height: Math.round(clientHeight * devicePixelRatio) });
+    if (clientWidth > 0) send({ type: "size", width: Math.round(clientWidth * devicePixelRatio), height: Math.round(clientHeight * devicePixelRatio) });
   };
   const resized = new ResizeObserver(() => {
     clearTimeout(timer);
@@ -30,11 +30,6 @@ export function watchScreen(screen, send) {
     tell() {
       tellSize();
       tellVisible();
-    },
-    /** Asks for a new frame: another size makes the browser send one. */
-    again() {
-      more = 1 - more;
-      tellSize();
     },
     end() {
       clearTimeout(timer);

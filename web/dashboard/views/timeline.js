@@ -46,7 +46,7 @@ export const timeline = {
     /** @type {Row[]} */
     let rows = [];
     let hasMore = false;
-    let logFault = "";
+    let [logFault, isOff] = ["", false];
     let readings = 0;
     const filters = () => ({ session: session.value, client: client.value, kind: kind.value === REFUSED ? "" : kind.value, text: text.value.trim(), refused: kind.value === REFUSED || null });
     /** @param {string} message */
@@ -55,7 +55,7 @@ export const timeline = {
       showList(list, rows, ({ number }) => String(number), (row) => entryRow(row, { pictureOf: pictures.thumbnail, withDetails: true }));
       list.hidden = rows.length === 0;
       empty.hidden = rows.length > 0 || logFault !== "";
-      none.textContent = Object.values(filters()).some(Boolean) ? "No row fits the filters." : "Nothing happened yet.";
+      none.textContent = Object.values(filters()).some(Boolean) ? "No row fits the filters." : isOff ? "The audit log is off." : "Nothing happened yet.";
       more.hidden = !hasMore || rows.length >= MOST_ROWS;
       for (const one of [play, save]) one.disabled = rows.length === 0;
       const name = chosenSession();
@@ -131,6 +131,10 @@ export const timeline = {
     if (location.hash.includes("/")) read();
     else void reload();
     return (shown) => {
+      if (isOff !== (shown.log?.on === false)) {
+        isOff = !isOff;
+        draw();
+      }
       if (shown.logFault !== logFault) {
         logFault = shown.logFault;
         warn(logFault && `The log cannot be read: ${logFault}.`);

@@ -3,9 +3,7 @@
 
 import { button, make } from "../element.js";
 import { icon } from "../icons.js";
-
-/** A card that has just appeared under the pointer ignores clicks, which were meant for something else. */
-const DELAY_MS = 700;
+import { holdBack } from "../question.js";
 
 /** @typedef {import("./model.js").Item} Item */
 /** @typedef {{choice?: string, values?: Record<string, unknown>, decline?: boolean}} Answer */
@@ -26,7 +24,8 @@ export function agentQuestion(item, agent, answer) {
     answer(given);
   };
   const made = item.kind === "form" ? form(item, agent, once) : permission(item, agent, once);
-  hold(item, [...made.querySelectorAll("button")]);
+  if (!shown.has(item)) shown.set(item, Date.now());
+  holdBack([...made.querySelectorAll("button")], shown.get(item) ?? 0);
   return made;
 }
 
@@ -37,11 +36,10 @@ export function agentQuestion(item, agent, answer) {
  */
 function permission(item, agent, answer) {
   const { tool, choices } = item;
-  const title = make("p", { id: `asked-${item.question}`, look: "grow wrap" }, make("strong", {}, agent), " asks to run ", make("code", { look: "site" }, tool.title ?? "a tool of its own"));
   const input = tool.input && tool.input !== tool.title && make("details", {}, make("summary", {}, icon("right"), "Details"), make("pre", { tabindex: "0" }, tool.input));
   const buttons = choices.map((/** @type {{id: string, name: string, kind: string}} */ one) => button([make("span", {}, one.name)], () => answer({ choice: one.id }), { look: one.kind.startsWith("reject") ? "strong" : "" }));
   const note = make("p", { look: "small" }, "This is outside the tabs: Tabwire’s policy does not cover it.");
-  return make("section", { look: "question", role: "group", "aria-labelledby": `asked-${item.question}` }, make("header", {}, icon("terminal"), title), input, note, make("div", { look: "answers free" }, ...buttons));
+  return card(item, "terminal", [make("strong", {}, agent), " asks to run ", make("code", { look: "site" }, nameOf(tool))], input, note, make("div", { look: "answers free" }, ...buttons));
 }
 
 /**
@@ -55,8 +53,21 @@ function form(item, agent, answer) {
     const given = fields.map((/** @type {ReturnType<typeof field>} */ one) => [one.name, one.read()]).filter((/** @type {[string, unknown]} */ [, value]) => value !== undefined);
     answer({ values: Object.fromEntries(given) });
   };
-  const title = make("p", { id: `asked-${item.question}`, look: "grow wrap" }, make("strong", {}, agent), `: ${item.message}`);
-  return make("section", { look: "question", role: "group", "aria-labelledby": `asked-${item.question}` }, make("header", {}, icon("info"), title), ...fields.map((/** @type {ReturnType<typeof field>} */ one) => one.element), make("div", { look: "answers free" }, button("Send", send), button("Decline", () => answer({ decline: true }), { look: "strong" })));
+  return card(item, "info", [make("strong", {}, agent), `: ${item.message}`], ...fields.map((/** @type {ReturnType<typeof field>} */ one) => one.element), make("div", { look: "answers free" }, button("Send", send), button("Decline", () => answer({ decline: true }), { look: "strong" })));
+}
+
+/** @param {{title?: string}} tool */
+const nameOf = (tool) => tool.title ?? "a tool of its own";
+
+/**
+ * @param {Item} item
+ * @param {string} name
+ * @param {(Node | string)[]} title
+ * @param {(Node | string | null | false)[]} content
+ */
+function card({ question }, name, title, ...content) {
+  const id = `asked-${question}`;
+  return make("section", { look: "question", role: "group", "aria-labelledby": id }, make("header", {}, icon(name), make("p", { id, look: "grow wrap" }, ...title)), ...content);
 }
 
 /** @param {any} one */
@@ -76,18 +87,6 @@ function outcome({ outcome: end, kind, tool, choices, message }) {
   const chosen = end.answered === undefined ? null : (choices ?? []).find((/** @type {{id: string}} */ one) => one.id === end.answered);
   const isYes = chosen ? !chosen.kind.startsWith("reject") : end.answered === "submitted";
   const words = end.answered === undefined ? "No longer asked" : chosen?.name ?? end.answered;
-  const what = kind === "form" ? message : tool.title ?? "a tool of its own";
+  const what = kind === "form" ? message : nameOf(tool);
   return make("p", { look: `outcome small ${isYes ? "good" : ""}` }, icon(isYes ? "check" : "ban"), make("span", { look: "wrap" }, `${words}: ${what}`));
-}
-
-/**
- * @param {Item} item
- * @param {HTMLButtonElement[]} buttons
- */
-function hold(item, buttons) {
-  if (!shown.has(item)) shown.set(item, Date.now());
-  const wait = (shown.get(item) ?? 0) + DELAY_MS - Date.now();
-  if (wait <= 0) return;
-  for (const one of buttons) one.disabled = true;
-  setTimeout(() => buttons.forEach((one) => (one.disabled = false)), wait);
 }

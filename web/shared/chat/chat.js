@@ -3,7 +3,6 @@
 
 import { make } from "../element.js";
 import { notice } from "../components.js";
-import { icon } from "../icons.js";
 import { keepOnly } from "../question.js";
 import { createComposer } from "./composer.js";
 import { createHeader } from "./header.js";
@@ -230,7 +229,6 @@ export function createChat(root, host) {
     },
     open,
     attach: composer.attach,
-    icon,
   };
 }
 

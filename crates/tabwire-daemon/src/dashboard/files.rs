@@ -25,6 +25,7 @@ static SOURCES: &[(&str, &str, &str)] = files![
     "views.css" => STYLE, "dashboard/views.css";
     "activity.js" => SCRIPT, "dashboard/activity.js";
     "connection.js" => SCRIPT, "dashboard/connection.js";
+    "icons.js" => SCRIPT, "dashboard/icons.js";
     "live/live.css" => STYLE, "dashboard/live/live.css";
     "live/input.js" => SCRIPT, "dashboard/live/input.js";
     "live/now.js" => SCRIPT, "dashboard/live/now.js";

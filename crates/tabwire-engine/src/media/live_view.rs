@@ -12,9 +12,11 @@ use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure, TargetId};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream};
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 
 use crate::input::user_input::UserInput;
 use crate::limits::SETUP_DEADLINE;
+use crate::media::live_casts::OpenCast;
 use crate::media::screenshot_check::ScreenshotCheck;
 use crate::page::dialog::{Dialog, FileChooser};
 use crate::page::{Page, TakenInput};
@@ -25,6 +27,9 @@ const QUALITY: u8 = 60;
 /// The quality of thumbnails.
 const THUMBNAIL_QUALITY: u8 = 50;
 
+/// How long frames may still have the size that a capture gave the page.
+const SETTLE: Duration = Duration::from_millis(250);
+
 /// How long the user waits for an action that sends input.
 const TAKE_DEADLINE: Duration = Duration::from_secs(2);
 
@@ -33,8 +38,8 @@ const TAKE_DEADLINE: Duration = Duration::from_secs(2);
 pub struct LiveFrame {
     /// The JPEG.
     pub jpeg: Vec<u8>,
-    /// Chrome's number, which acknowledges it.
-    pub number: i64,
+    /// Chrome's number, which acknowledges it; a screenshot has none.
+    pub number: Option<i64>,
     /// The size of the viewport in CSS pixels.
     pub size: (u16, u16),
     /// How much the page is zoomed by pinching.
@@ -54,6 +59,8 @@ pub enum LiveEvent {
     Changed,
     /// The tab shows another document.
     Navigated,
+    /// A screenshot has changed the page's size for a moment. The screencast has to start again.
+    Restored,
     /// The tab or its browser is gone.
     Gone,
 }
@@ -121,6 +128,16 @@ pub struct LiveView {
     chooser: watch::Receiver<Option<FileChooser>>,
     crashed: watch::Receiver<bool>,
     taken: Option<TakenInput>,
+    /// Since the screencast has started.
+    cast: Option<OpenCast>,
+    /// How many captures change the page's size.
+    resizing: watch::Receiver<usize>,
+    /// When the page has its own size again after a capture.
+    settled_at: Option<Instant>,
+    /// Chrome's number of the screencast that the last frame came from.
+    seen: Option<i64>,
+    /// The number of a screencast that has ended, whose late frames are not shown.
+    ended: Option<i64>,
 }
 
 impl LiveView {
@@ -130,7 +147,22 @@ impl LiveView {
         session.send("Page.enable", &(), deadline).await.map_err(CdpError::into_failure)?;
         let (dialog, chooser) = (page.state().dialog(), page.state().chooser());
         let (check, crashed) = (page.start_screenshot_check(), page.crash_changes());
-        Ok(Self { page, session, events, check, dialog, chooser, crashed, taken: None })
+        let resizing = page.state().casts().resizing();
+        Ok(Self {
+            page,
+            session,
+            events,
+            check,
+            dialog,
+            chooser,
+            crashed,
+            taken: None,
+            cast: None,
+            resizing,
+            settled_at: None,
+            seen: None,
+            ended: None,
+        })
     }
 
     /// The tab's CDP target.
@@ -140,14 +172,16 @@ impl LiveView {
     }
 
     /// Starts or restarts the frames, of at most this size.
-    pub fn cast(&self, (width, height): (u32, u32)) {
+    pub fn cast(&mut self, (width, height): (u32, u32)) {
         self.stop_cast();
+        self.cast = Some(self.page.state().casts().enter());
         let params = json!({"format": "jpeg", "quality": QUALITY, "maxWidth": width, "maxHeight": height});
         self.session.post("Page.startScreencast", &params, SETUP_DEADLINE);
     }
 
     /// Stops the frames.
-    pub fn stop_cast(&self) {
+    pub fn stop_cast(&mut self) {
+        (self.cast, self.ended) = (None, self.seen);
         self.session.post("Page.stopScreencast", &(), SETUP_DEADLINE);
     }
 
@@ -163,6 +197,15 @@ impl LiveView {
                 Ok(()) = self.dialog.changed() => return LiveEvent::Changed,
                 Ok(()) = self.chooser.changed() => return LiveEvent::Changed,
                 Ok(()) = self.crashed.changed() => return LiveEvent::Changed,
+                Ok(()) = self.resizing.changed() => {
+                    let is_over = *self.resizing.borrow_and_update() == 0;
+                    self.settled_at = is_over.then(|| Instant::now() + SETTLE);
+                    continue;
+                }
+                () = sleep_until(self.settled_at.unwrap_or_else(Instant::now)), if self.settled_at.is_some() => {
+                    self.settled_at = None;
+                    return LiveEvent::Restored;
+                }
             };
             match event {
                 Ok(event) if event.method() == "Page.screencastFrame" => return LiveEvent::Frame(event),
@@ -191,13 +234,34 @@ impl LiveView {
     /// When the page has, or had a moment ago, a document that may not be read.
     pub async fn judge(&mut self, event: &Event) -> Result<LiveFrame, Option<i64>> {
         let frame: CastFrame = event.to().map_err(|_| None)?;
-        if !self.check.allows_next().await {
-            return Err(Some(frame.session_id));
+        let number = Some(frame.session_id);
+        if self.ended == number {
+            return Err(None);
         }
-        let jpeg = STANDARD.decode(&frame.data).map_err(|_| Some(frame.session_id))?;
-        let CastFrame { metadata, session_id: number, .. } = frame;
+        self.seen = number;
+        if !self.check.allows_next().await || self.is_resized() {
+            return Err(number);
+        }
+        let jpeg = STANDARD.decode(&frame.data).map_err(|_| number)?;
+        let metadata = frame.metadata;
         let size = (pixels(metadata.device_width), pixels(metadata.device_height));
         Ok(LiveFrame { jpeg, number, size, scale: metadata.page_scale_factor, time: metadata.timestamp })
+    }
+
+    /// Whether a capture changes the page's size, or did a moment ago.
+    fn is_resized(&self) -> bool {
+        self.settled_at.is_some()
+            || *self.resizing.borrow() > 0
+            || self.resizing.has_changed().unwrap_or_default()
+    }
+
+    /// Takes a screenshot as a frame, for a page that draws none. Fails when the page has a document that may not be read.
+    pub fn still(
+        &self,
+        deadline: Deadline,
+    ) -> impl Future<Output = Result<LiveFrame, Failure>> + Send + use<> {
+        let page = self.page.clone();
+        async move { page.still(deadline).await }
     }
 
     /// Tells Chrome that a frame was drawn. Chrome sends at most two frames that were not.
@@ -321,23 +385,44 @@ fn pixels(length: f64) -> u16 {
 }
 
 impl Page {
-    /// A WebP of the viewport. `width` shrinks it in the browser, which headed windows show as a flicker.
+    /// A JPEG of the viewport as a live view shows it.
+    async fn still(&self, deadline: Deadline) -> Result<LiveFrame, Failure> {
+        let view = self.layout(deadline).await?.view;
+        let params = json!({"format": "jpeg", "quality": QUALITY, "optimizeForSpeed": true});
+        let jpeg = self.checked_image(&params, deadline).await?;
+        Ok(LiveFrame {
+            jpeg,
+            number: None,
+            size: (pixels(view.width), pixels(view.height)),
+            scale: 1.0,
+            time: 0.0,
+        })
+    }
+
+    /// A WebP of the viewport. `width` shrinks it in the browser, which headed windows show as a flicker. A page with a
+    /// live view keeps its size.
     async fn thumbnail(&self, width: Option<f64>, deadline: Deadline) -> Result<Vec<u8>, Failure> {
-        self.check_documents()?;
-        let watch = self.start_screenshot_check();
         let mut params = json!({"format": "webp", "quality": THUMBNAIL_QUALITY, "optimizeForSpeed": true});
-        if let Some(width) = width {
+        let mut resizing = None;
+        if let Some(width) = width.filter(|_| !self.state().casts().is_cast()) {
             let view = self.layout(deadline).await?.view;
             let scale = (width / view.width.max(1.0)).min(1.0);
             params["clip"] =
                 json!({"x": view.x, "y": view.y, "width": view.width, "height": view.height, "scale": scale});
+            resizing = Some(self.state().casts().resize());
         }
-        // As for screenshots: a background tab gives an image while a screencast runs.
-        let cast = json!({"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16});
-        let casting = self.begin("Page.startScreencast", &cast, deadline);
-        let response = self.command("Page.captureScreenshot", &params, deadline).await;
-        drop(casting);
-        drop(self.begin("Page.stopScreencast", &json!({}), SETUP_DEADLINE.into()));
+        let image = self.checked_image(&params, deadline).await;
+        drop(resizing);
+        image
+    }
+
+    /// A screenshot of the viewport; fails when a document of the page may not be read.
+    async fn checked_image(&self, params: &Value, deadline: Deadline) -> Result<Vec<u8>, Failure> {
+        self.check_documents()?;
+        let watch = self.start_screenshot_check();
+        let tiny = self.start_tiny_cast(deadline);
+        let response = self.command("Page.captureScreenshot", params, deadline).await;
+        self.end_tiny_cast(tiny);
         let response = response?;
         watch.finish(deadline).await?;
         STANDARD.decode(response["data"].as_str().unwrap_or_default()).map_err(|error| {

@@ -2,6 +2,7 @@
 
 pub(crate) mod annotate;
 pub(crate) mod frames;
+pub(crate) mod live_casts;
 pub(crate) mod live_view;
 pub(crate) mod screencast;
 pub(crate) mod screenshot;

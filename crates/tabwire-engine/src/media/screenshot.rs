@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::{CdpError, Deadline};
 
+use crate::cdp::ResponseFuture;
 use crate::input::element::Rectangle;
 use crate::limits::SETUP_DEADLINE;
 use crate::page::Page;
@@ -87,21 +88,38 @@ impl Page {
             params["clip"] =
                 json!({"x": part.x, "y": part.y, "width": part.width, "height": part.height, "scale": 1});
         }
-        let cast = json!({"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16});
-        let casting = self.begin("Page.startScreencast", &cast, deadline);
+        let resizing = part.map(|_| self.state().casts().resize());
+        let mut tiny = self.start_tiny_cast(deadline);
         let captured = self.begin("Page.captureScreenshot", &params, deadline);
         let response = self
             .unless_blocked(async {
                 // A page without a screencast may still give a screenshot.
-                let _ = casting.await;
+                if let Some(started) = tiny.as_mut() {
+                    let _ = started.await;
+                }
                 captured.await.map_err(CdpError::into_failure)
             })
             .await;
-        // Sent now; the response does not matter.
-        drop(self.begin("Page.stopScreencast", &json!({}), SETUP_DEADLINE.into()));
+        self.end_tiny_cast(tiny);
+        drop(resizing);
         let captured: CaptureResponse = serde_json::from_value(response?).map_err(unreadable)?;
         watch.finish(deadline).await?;
         STANDARD.decode(captured.data).map_err(unreadable)
+    }
+}
+
+impl Page {
+    /// Starts a screencast of 16 pixels, unless a live view has one: a browser behind an extension has one for all.
+    pub(crate) fn start_tiny_cast(&self, deadline: Deadline) -> Option<ResponseFuture<Value, CdpError>> {
+        let params = json!({"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16});
+        (!self.state().casts().is_cast()).then(|| self.begin("Page.startScreencast", &params, deadline))
+    }
+
+    /// Ends it. Sent now; the response does not matter.
+    pub(crate) fn end_tiny_cast(&self, started: Option<ResponseFuture<Value, CdpError>>) {
+        if started.is_some() {
+            drop(self.begin("Page.stopScreencast", &json!({}), SETUP_DEADLINE.into()));
+        }
     }
 }
 

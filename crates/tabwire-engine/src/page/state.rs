@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use crate::cdp::{EventObserver, Worker};
 use crate::feed::PageFeed;
 use crate::frames::tree::ContextId;
+use crate::media::live_casts::LiveCasts;
 use crate::network::PageNetwork;
 use crate::page::console::ConsoleLog;
 use crate::page::dialog::{Dialog, FileChooser};
@@ -27,6 +28,7 @@ pub(crate) struct PageState {
     init_scripts: tokio::sync::Mutex<InitScripts>,
     /// Navigations that clients have begun.
     navigations: AtomicU64,
+    casts: Arc<LiveCasts>,
 }
 
 impl PageState {
@@ -40,11 +42,17 @@ impl PageState {
             emulation: tokio::sync::Mutex::default(),
             init_scripts: tokio::sync::Mutex::default(),
             navigations: AtomicU64::new(0),
+            casts: Arc::default(),
         }
     }
 
     pub(crate) fn network(&self) -> &PageNetwork {
         &self.network
+    }
+
+    /// Its live views, and the captures that change its size.
+    pub(crate) fn casts(&self) -> &Arc<LiveCasts> {
+        &self.casts
     }
 
     /// The emulation in effect; locked while it is changed.

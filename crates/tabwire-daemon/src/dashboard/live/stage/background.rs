@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tabwire_api::TabId;
 use tabwire_cdp::{Deadline, TaskGroup};
-use tabwire_engine::{LiveView, TabInfo};
+use tabwire_engine::{LiveFrame, LiveView, TabInfo};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -15,6 +15,9 @@ use crate::session::live::LiveSession;
 
 /// How long the browser may take to attach a tab or to list the titles.
 const DEADLINE: Duration = Duration::from_secs(5);
+
+/// How long a page has time to draw a frame before a screenshot is taken.
+const STILL_AFTER: Duration = Duration::from_millis(700);
 
 /// Titles are requested this often at most.
 const TITLES_EVERY: Duration = Duration::from_secs(1);
@@ -65,6 +68,43 @@ impl Titles {
             }
         }
         tabs
+    }
+}
+
+/// The screenshot that stands for a first frame. A page that does not change may draw none.
+#[derive(Debug, Default)]
+pub(super) struct Still {
+    requested: Option<oneshot::Receiver<Option<LiveFrame>>>,
+    /// When the screencast has begun.
+    since: Option<Instant>,
+}
+
+impl Still {
+    /// A screencast begins: an earlier screenshot no longer counts.
+    pub(super) fn restart(&mut self) {
+        (self.requested, self.since) = (None, Some(Instant::now()));
+    }
+
+    /// Takes a screenshot, unless one is being taken or the screencast has just begun.
+    pub(super) fn request(&mut self, view: &LiveView, tasks: &TaskGroup) {
+        if self.requested.is_some() || self.since.is_none_or(|since| since.elapsed() < STILL_AFTER) {
+            return;
+        }
+        let (sender, receiver) = oneshot::channel();
+        self.requested = Some(receiver);
+        let taken = view.still(Deadline::after(DEADLINE));
+        tasks.start("dashboard-still", async move {
+            // The stage may show another tab by now.
+            let _ = sender.send(taken.await.ok());
+        });
+    }
+
+    /// Waits until the screenshot is there; `None` if it failed. Cancel safe.
+    pub(super) async fn taken(&mut self) -> Option<LiveFrame> {
+        let Some(requested) = &mut self.requested else { return std::future::pending().await };
+        let taken = requested.await;
+        self.requested = None;
+        taken.ok().flatten()
     }
 }
 

@@ -26,19 +26,31 @@ pub(super) struct FrameFlow {
     /// The time of the last frame.
     last: f64,
     /// Sent and not drawn: our number and Chrome's.
-    sent: VecDeque<(u32, i64)>,
+    sent: VecDeque<(u32, Option<i64>)>,
     /// A frame that the page is not ready for.
     waiting: Option<LiveFrame>,
     /// Acknowledgements and when they are due.
     due: VecDeque<(Instant, i64)>,
     /// When the next acknowledgement may be sent.
     free_at: Option<Instant>,
+    /// Whether no frame of this screencast was sent since the last one that was withheld.
+    is_blank: bool,
 }
 
 impl FrameFlow {
     /// Forgets all frames: a new screencast begins.
     pub(super) fn clear(&mut self) {
-        *self = Self { seq: self.seq, ..Self::default() };
+        *self = Self { seq: self.seq, is_blank: true, ..Self::default() };
+    }
+
+    /// Whether the page has no picture of what the tab shows. A page that does not change draws no further frame.
+    pub(super) const fn is_blank(&self) -> bool {
+        self.is_blank
+    }
+
+    /// Takes a screenshot, which stands for the first frame. Returns the message to send now.
+    pub(super) fn receive_still(&mut self, frame: &LiveFrame) -> Option<BytesMut> {
+        (self.is_blank && self.sent.len() < IN_FLIGHT).then(|| self.send(frame))
     }
 
     /// Takes a frame of Chrome, or its number if it may not be shown. Returns the message to send now.
@@ -51,7 +63,8 @@ impl FrameFlow {
                 return None;
             }
             Err(number) => {
-                self.schedule(number?, WITHHELD_GAP);
+                self.is_blank = true;
+                self.schedule(number, WITHHELD_GAP);
                 return None;
             }
         };
@@ -67,6 +80,7 @@ impl FrameFlow {
 
     fn send(&mut self, frame: &LiveFrame) -> BytesMut {
         self.seq = self.seq.wrapping_add(1);
+        self.is_blank = false;
         self.sent.push_back((self.seq, frame.number));
         let head = Head {
             kind: Kind::Frame,
@@ -90,7 +104,9 @@ impl FrameFlow {
         Some(self.send(&next))
     }
 
-    fn schedule(&mut self, number: i64, delay: Duration) {
+    /// Plans the acknowledgement of a frame; a screenshot needs none.
+    fn schedule(&mut self, number: Option<i64>, delay: Duration) {
+        let Some(number) = number else { return };
         let now = Instant::now();
         let at = self.free_at.map_or(now, |free| free.max(now)) + delay;
         self.free_at = Some(at + GAP);
@@ -115,7 +131,7 @@ mod tests {
     use super::*;
 
     fn frame(time: f64) -> Result<LiveFrame, Option<i64>> {
-        Ok(LiveFrame { jpeg: vec![1], number: 7, size: (10, 10), scale: 1.0, time })
+        Ok(LiveFrame { jpeg: vec![1], number: Some(7), size: (10, 10), scale: 1.0, time })
     }
 
     #[tokio::test(start_paused = true)]
@@ -145,5 +161,20 @@ mod tests {
         assert_eq!(flow.take_due().len(), 1);
         flow.clear();
         assert!(flow.receive(frame(1.0)).is_some(), "a new screencast");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_screenshot_stands_for_a_frame_that_does_not_come() {
+        let still = LiveFrame { number: None, ..frame(0.0).expect("a frame") };
+        let mut flow = FrameFlow::default();
+        flow.clear();
+        assert!(flow.is_blank() && flow.receive_still(&still).is_some());
+        assert!(!flow.is_blank() && flow.receive_still(&still).is_none(), "once");
+        assert!(flow.drawn(1).is_none());
+        assert_eq!(flow.next_due(), None, "Chrome did not send it");
+        assert!(flow.receive(frame(5.0)).is_some(), "frames follow");
+        assert!(flow.receive(Err(Some(7))).is_none());
+        assert!(flow.is_blank(), "the tab shows something else by now");
+        assert!(flow.receive_still(&still).is_some());
     }
 }

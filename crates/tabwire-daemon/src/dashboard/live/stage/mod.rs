@@ -10,11 +10,11 @@ use std::time::Duration;
 use serde_json::json;
 use tabwire_api::{ErrorCode, Failure, SessionKey, TabId};
 use tabwire_cdp::{CloseFrame, FrameSource};
-use tabwire_engine::{LiveEvent, LiveView, PointerMark, TabEvents};
+use tabwire_engine::{LiveEvent, LiveFrame, LiveView, PointerMark, TabEvents};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use self::background::{Attaching, Titles};
+use self::background::{Attaching, Still, Titles};
 use self::flow::FrameFlow;
 use self::state::Shown;
 pub(in crate::dashboard) use self::state::ViewMessage;
@@ -52,6 +52,7 @@ pub(super) struct Stage {
     /// When the tab last showed another document. Marks from before are about the document before.
     navigated: Option<std::time::Instant>,
     flow: FrameFlow,
+    still: Still,
     size: (u32, u32),
     is_visible: bool,
     /// Whether frames are requested.
@@ -66,6 +67,8 @@ enum Woken {
     Message(Option<PageMessage>),
     Event(LiveEvent),
     Attached(Option<(TabId, LiveView)>),
+    /// The screenshot that stands for a frame was taken, or failed.
+    Still(Option<LiveFrame>),
     Due,
     State,
     End,
@@ -83,6 +86,7 @@ impl Stage {
             titles: Titles::default(),
             navigated: None,
             flow: FrameFlow::default(),
+            still: Still::default(),
             size: FIRST_SIZE,
             is_visible: true,
             is_cast: false,
@@ -109,6 +113,7 @@ impl Stage {
                 event = next_event(&mut self.view) => Woken::Event(event),
                 () = tokio::time::sleep_until(due.unwrap_or(refresh)), if due.is_some() => Woken::Due,
                 attached = Attaching::done(&mut self.attaching) => Woken::Attached(attached),
+                still = self.still.taken() => Woken::Still(still),
                 true = self.titles.arrived() => Woken::State,
                 () = next_change(&mut self.followed) => Woken::State,
                 _ = control.changed() => Woken::State,
@@ -141,10 +146,16 @@ impl Stage {
                 self.is_drawn = is_drawn;
                 Some(true)
             }
-            Woken::Event(LiveEvent::Changed) => {
-                // A page that was loaded again after a crash has no screencast.
-                self.is_cast &= self.view.as_ref().is_some_and(|(_, view)| !view.is_crashed());
+            Woken::Event(LiveEvent::Changed) => Some(true),
+            Woken::Event(LiveEvent::Restored) => {
+                self.is_cast = false;
                 Some(true)
+            }
+            Woken::Still(still) => {
+                if let Some(message) = still.and_then(|frame| self.flow.receive_still(&frame)) {
+                    self.dashboard.send_image(message).await?;
+                }
+                Some(false)
             }
             Woken::Event(LiveEvent::Navigated) => {
                 self.navigated = Some(std::time::Instant::now());
@@ -263,7 +274,7 @@ impl Stage {
     }
 
     async fn take(&mut self) -> Result<(), Failure> {
-        let Some((tab, view)) = self.view.as_mut().filter(|_| self.is_cast) else {
+        let Some((tab, view)) = &mut self.view else {
             return Err(Failure::new(ErrorCode::NotActionable, "There is no page to take over."));
         };
         let control = &self.dashboard.daemon.policy.control;
@@ -290,13 +301,19 @@ impl Stage {
         self.follow();
         let shown = self.find_shown().await;
         self.show_tab(&shown).await;
-        let may_cast = self.is_visible && shown.is_open() && self.view.is_some();
+        // A page that was loaded again after a crash has no screencast.
+        let has_page = self.view.as_ref().is_some_and(|(_, view)| !view.is_crashed());
+        let may_cast = self.is_visible && shown.is_open() && has_page;
         if may_cast != self.is_cast {
             self.flow.clear();
-            if let Some((_, view)) = &self.view {
+            if let Some((_, view)) = &mut self.view {
                 if may_cast { view.cast(self.size) } else { view.stop_cast() }
             }
+            self.still.restart();
             self.is_cast = may_cast;
+        }
+        if let Some((_, view)) = self.view.as_ref().filter(|_| self.is_cast && self.flow.is_blank()) {
+            self.still.request(view, &self.dashboard.daemon.tasks);
         }
         let text = self.describe(shown).await;
         self.dashboard.send_text(text).await
@@ -339,6 +356,7 @@ impl Stage {
     async fn leave_view(&mut self) {
         self.is_cast = false;
         self.flow.clear();
+        self.still = Still::default();
         let Some((tab, view)) = self.view.take() else { return };
         self.release_later(tab, &view);
         view.end().await;

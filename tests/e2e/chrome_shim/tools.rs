@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::chrome_shim::launcher::{Launcher, browser, run_script, shim, shims};
 use crate::support::fixture_site::FixtureSite;
-use crate::support::process::{Process, is_running, kill};
+use crate::support::process::{is_running, kill};
 use crate::support::wait::eventually;
 use crate::support::world::{World, await_end};
 

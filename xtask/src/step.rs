@@ -51,6 +51,7 @@ impl Step {
         eprintln!("==> {}: {}", self.name, self.command_line());
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(folder);
+        without_package_variables(&mut command);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let status = command
             .status()
@@ -59,6 +60,17 @@ impl Step {
             return Ok(());
         }
         Err(Error::StepFailed { step: self.name.clone(), command: self.command_line() })
+    }
+}
+
+/// Removes what `cargo run` sets about xtask itself. The build script of ring lists these variables as its inputs: with
+/// them, every change between `cargo xtask` and a plain `cargo` would build ring and all crates above it again.
+fn without_package_variables(command: &mut Command) {
+    let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(is_of_package) {
+            command.env_remove(name);
+        }
     }
 }
 

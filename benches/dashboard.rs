@@ -118,7 +118,7 @@ impl Dashboard {
     }
 
     async fn send(&self, method: &'static str, params: &Value) {
-        self.page.send(method, params, LIMIT).await.expect("the browser answers");
+        self.page.send(method, params, LIMIT).await.expect("the browser responds");
     }
 
     /// Types a message and sends it.

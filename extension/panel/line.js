@@ -52,7 +52,7 @@ export function createLine(receive, report) {
 
   function broke() {
     socket = null;
-    for (const { reject } of running.values()) reject({ message: "The connection to Tabwire broke.", remedy: "It is dialled again." });
+    for (const { reject } of running.values()) reject({ message: "The connection to Tabwire broke.", remedy: "Connecting again." });
     running.clear();
     report(false);
     setTimeout(dial, PAUSES_MS[0]);

@@ -95,7 +95,7 @@ function standingSentence(standing, open) {
   if (act === "allowed") return "Agents can read and use it.";
   if (open.length > 0) return `${open.join(", ")} can read and use it without asking.`;
   if (act === "some") return "Some agents can use it; the others ask you first.";
-  if (read === "allowed") return act === "denied" ? "Agents can read it, and not use it." : "Agents can read it, and ask you before they click or type.";
+  if (read === "allowed") return act === "denied" ? "Agents can read it, but not use it." : "Agents can read it, and ask you before they click or type.";
   if (read === "some") return "Some agents can read it; the others ask you first.";
   return "Agents ask you before they read or use it.";
 }

@@ -7,7 +7,7 @@ import { showList } from "./shared/keyed_list.js";
 import { keepOnly } from "./shared/question.js";
 import { clockTime } from "./shared/time.js";
 import { live } from "./live/now.js";
-import { createPictures } from "./pictures.js";
+import { createScreenshots } from "./screenshots.js";
 import { actionIcon, entryFrame, entryRow, sessionKey } from "./views/entry.js";
 import { showQuestions } from "./views/questions.js";
 
@@ -18,12 +18,12 @@ import { showQuestions } from "./views/questions.js";
 /** Rows that are shown at least, and rows after which the oldest are dropped. */
 const ROWS = 30;
 const MOST_ROWS = 60;
-const PICTURED = /^(screenshot|navigate|open)$/;
+const WITH_SCREENSHOT = /^(screenshot|navigate|open)$/;
 
 /** @param {import("./dashboard.js").Actions} actions */
 export function createActivity(actions) {
   const [taken, waiting, list] = [part("taken"), part("waiting"), part("latest")];
-  const pictures = createPictures(actions.request);
+  const screenshots = createScreenshots(actions.request);
   taken.append(icon("hand"), make("div", { look: "texts" }, make("strong", {}, "You have taken over this tab."), make("p", { look: "small" }, "What agents want of it waits until you give it back. Your keys and clicks are not logged.")));
   /** @type {{state: State, rows: Row[]} | null} */
   let last = null;
@@ -51,7 +51,7 @@ export function createActivity(actions) {
   const showRows = (rows) => {
     if (!rows.some(({ number }) => number === oldest) || rows.length < ROWS) oldest = rows[Math.min(ROWS, rows.length) - 1]?.number ?? 0;
     const shown = rows.filter(({ number }) => number >= oldest);
-    showList(list, shown, ({ number }) => String(number), (row) => entryRow(row, { pictureOf: (one) => (PICTURED.test(one.action) ? pictures.thumbnail(one) : null) }));
+    showList(list, shown, ({ number }) => String(number), (row) => entryRow(row, { screenshotOf: (one) => (WITH_SCREENSHOT.test(one.action) ? screenshots.thumbnail(one) : null) }));
     const [first, latest] = [shown.at(-1)?.number, shown[0]?.number];
     hasNewRows ||= latest !== newest;
     newest = latest ?? 0;

@@ -29,7 +29,7 @@ const MOST_ROWS = 1_000;
 /** @typedef {import("../shared/wire.d.ts").Grant} Grant */
 /** @typedef {{tab: string, shared?: boolean, current?: boolean, client?: string}} Tab */
 /** @typedef {{name: string, project: string, active: boolean, state: string, upstream: string, policy: string, headed: boolean, browser_version?: string | null, memory_bytes?: number | null, tabs: number, shared_tabs: number, tab_list?: Tab[], crashed_tabs?: string[], clients: number, pending: number, events_dropped: number}} Session */
-/** @typedef {{number: number, time: string, duration_ms: number, action: string, effect: string, decision: string, decided_by: string, reason?: string, result: string, origin?: string, message?: string, params?: unknown, changes?: unknown, tab?: string, run?: string, times?: number, picture?: boolean, session: {name: string, project?: string}, client: {name?: string, program?: string, transport?: string}}} Row */
+/** @typedef {{number: number, time: string, duration_ms: number, action: string, effect: string, decision: string, decided_by: string, reason?: string, result: string, origin?: string, message?: string, params?: unknown, changes?: unknown, tab?: string, run?: string, times?: number, screenshot?: boolean, session: {name: string, project?: string}, client: {name?: string, program?: string, transport?: string}}} Row */
 /** @typedef {{asks_about_unlisted: boolean, rules: {site: string, allow: string[], ask: string[], deny: string[]}[], file: string, fault?: string | null}} PolicyState */
 /** @typedef {{version: string, pid: number, port: number, started: number, lost_log_lines: number, sessions: Session[], approvals: OpenQuestion[], decided: import("../shared/wire.d.ts").DecidedQuestion[], grants: Grant[], policy: PolicyState}} State */
 /** @typedef {{on: boolean, bytes: number, lost_rows: number}} Log */
@@ -90,9 +90,9 @@ function showBanner({ state, logFault, log }) {
   const lost = log?.lost_rows ?? 0;
   const texts = [
     fault && current?.id !== "policy" ? { icon: "shield", title: "The policy file has a fault. Guarded sessions are refused until it is corrected.", text: fault } : null,
-    logFault ? { icon: "list", title: `The log cannot be read: ${logFault}.`, text: "Agents go on. What they do is not shown here." } : null,
+    logFault ? { icon: "list", title: `The log cannot be read: ${logFault}.`, text: "Agents continue, but their actions are not shown here." } : null,
     log && !log.on ? { icon: "list", title: "The audit log is off.", text: "The timeline and the activity stay empty. The environment variable TABWIRE_AUDIT_LOG turns it off." } : null,
-    lost > 0 ? { icon: "list", title: `The log is behind: ${lost} ${lost === 1 ? "row was" : "rows were"} lost.`, text: "Rows came faster than the disk took them." } : null,
+    lost > 0 ? { icon: "list", title: `The log is behind: ${lost} ${lost === 1 ? "row was" : "rows were"} lost.`, text: "The disk was too slow for them." } : null,
   ].filter((text) => text !== null);
   const key = JSON.stringify(texts);
   const banner = part("banner");
@@ -144,7 +144,7 @@ function report({ connected, locked, ended }) {
   document.body.classList.toggle("is-stale", !connected && !locked);
   part("stale").hidden = connected || locked;
   const title = ended ? "The key of this page has ended." : "The dashboard is locked.";
-  const text = ended ? "A key ends with the daemon, after 12 hours, and a minute after its page was closed. This command opens the dashboard again:" : "Its address works once, and ends with the daemon. This command opens it again:";
+  const text = ended ? "A key ends with the daemon, after 12 hours, and a minute after its page was closed. This command opens the dashboard again:" : "Its URL works once, and ends with the daemon. This command opens it again:";
   if (locked) part("locked").replaceChildren(notice({ icon: "lock", title, text, command: "tabwire dashboard" }));
   else if (!connected) part("stale").replaceChildren(notice({ look: "warning", icon: "plug", title: "The connection to the daemon is lost.", text: "What you see is as it was then. The page connects again by itself." }));
 }

@@ -26,7 +26,7 @@ export interface Card {
 export type ClientKind = "mcp" | "cdp" | "shim" | "script" | "extension";
 
 /** What a page can request. */
-export type DashboardRequest = { after?: number | null; before?: number | null; client?: string | null; kind?: string | null; limit?: number | null; name: "rows"; project?: string | null; refused?: boolean; session?: string | null; text?: string | null } | { name: "row_names" } | { name: "picture"; number: number } | { name: "export"; project?: string | null; session: string } | { agent?: string | null; capabilities: string[]; name: "policy_allow"; seconds?: number | null; session?: string | null; site: string } | { name: "policy_deny"; site: string } | { action: string; agent?: string | null; name: "policy_check"; policy?: string | null; session?: string | null; url: string } | { name: "policy_file" } | { name: "clients" } | { client: string; name: "client_disconnect" } | { name: "pause"; scope: Scope } | { name: "stop"; scope: Scope } | { name: "resume"; scope: Scope } | { name: "files" } | { file: string; name: "file"; offset?: number } | { name: "health" } | { name: "doctor" };
+export type DashboardRequest = { after?: number | null; before?: number | null; client?: string | null; kind?: string | null; limit?: number | null; name: "rows"; project?: string | null; refused?: boolean; session?: string | null; text?: string | null } | { name: "row_names" } | { name: "screenshot"; number: number } | { name: "export"; project?: string | null; session: string } | { agent?: string | null; capabilities: string[]; name: "policy_allow"; seconds?: number | null; session?: string | null; site: string } | { name: "policy_deny"; site: string } | { action: string; agent?: string | null; name: "policy_check"; policy?: string | null; session?: string | null; url: string } | { name: "policy_file" } | { name: "clients" } | { client: string; name: "client_disconnect" } | { name: "pause"; scope: Scope } | { name: "stop"; scope: Scope } | { name: "resume"; scope: Scope } | { name: "files" } | { file: string; name: "file"; offset?: number } | { name: "health" } | { name: "doctor" };
 
 /** What a dashboard shows beside rows. */
 export interface DashboardState {
@@ -385,7 +385,7 @@ export interface ShownDriver {
   who: string;
 }
 
-/** A row, and whether it has a picture. */
+/** A row, and whether it has a screenshot. */
 export interface ShownRow {
   /** The action. */
   action: string;
@@ -409,13 +409,13 @@ export interface ShownRow {
   origin?: string | null;
   /** The parameters, without secrets. */
   params?: unknown;
-  picture?: boolean;
   /** Why. */
   reason?: string | null;
   /** `ok`, or the error's code. */
   result: string;
   /** The run of a script that it is, or that it is a call of. */
   run?: string | null;
+  screenshot?: boolean;
   /** The session. */
   session: RowSession;
   /** The tab it was for. */

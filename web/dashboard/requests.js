@@ -66,7 +66,7 @@ export function failureText(error) {
 }
 
 /**
- * A picture or file of a response as a URL for this page. The caller revokes it.
+ * A screenshot or file of a response as a URL for this page. The caller revokes it.
  * @param {{data: string, type: string}} content
  */
 export function blobUrl({ data, type }) {

@@ -75,7 +75,7 @@ pub struct Daemon {
     pub(crate) mcp_clients: McpClients,
     /// The clients that are connected, for the dashboard.
     pub(crate) clients: Arc<ConnectedClients>,
-    /// Pictures of pages after actions.
+    /// Screenshots of pages after actions.
     pub(crate) trail: Arc<Trail>,
     pub(crate) scripts: Scripts,
     /// Chats with agents.
@@ -229,7 +229,7 @@ impl Daemon {
             policy,
             approvals,
             dashboards: DashboardKeys::default(),
-            event_streams: EventStreams::default(),
+            event_streams: EventStreams::new(&audit, config.paths.audit_log(), &tasks),
             audit,
             redactor: Arc::default(),
             tasks,

@@ -51,10 +51,10 @@ pub const IDLE_EXIT: Duration = Duration::from_secs(600);
 /// How long the user has to decide an approval request. Then it is denied.
 pub const APPROVAL_DEADLINE: Duration = Duration::from_secs(60);
 
-/// Bytes of the pictures in the trail, which is off by default. The oldest are deleted first.
+/// Bytes of the screenshots in the trail, which is off by default. The oldest are deleted first.
 pub const TRAIL_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How long a picture of the trail is kept.
+/// How long a screenshot of the trail is kept.
 pub const TRAIL_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Approval requests that may wait at once.

@@ -75,4 +75,4 @@ pub(crate) const RECORDING_RATE: u32 = 10;
 pub(crate) const QUEUED_EVENTS: usize = 1_000;
 
 /// How long a paused request waits for a script. Then it goes on.
-pub(crate) const ROUTE_ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const ROUTE_DECISION_TIMEOUT: Duration = Duration::from_secs(30);

@@ -78,7 +78,7 @@ pub static FILES: &[(&str, &[u8])] = files![
         "chat/header.js",
         "chat/history.js",
         "chat/model.js",
-        "chat/pictures.js",
+        "chat/screenshots.js",
         "chat/start.js",
         "chat/status.js",
         "chat/transcript.js",

@@ -13,7 +13,7 @@ use crate::result::fence::{enclosed, fenced, harmless};
 const AUDIT_ROWS: usize = 50;
 
 /// URI prefix of the rest of a truncated result.
-const REST_URI: &str = "tabwire://answers/";
+const REST_URI: &str = "tabwire://results/";
 
 /// The URI of the rest of a truncated result.
 pub(crate) fn result_uri(handle: &str) -> String {

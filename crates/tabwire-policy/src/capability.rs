@@ -133,7 +133,7 @@ impl<'de> Deserialize<'de> for Capabilities {
                 (_, Some(capability)) => found.with(capability),
                 (_, None) => {
                     let known: Vec<&str> = Capability::ALL.iter().map(|one| one.as_str()).collect();
-                    let message = format!("`{word}` is none of {}, all", known.join(", "));
+                    let message = format!("`{word}` is not one of {}, all", known.join(", "));
                     return Err(serde::de::Error::custom(message));
                 }
             };

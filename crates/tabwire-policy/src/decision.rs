@@ -32,8 +32,8 @@ impl Source {
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
-            Self::Profile(Profile::Open) => "profile open",
-            Self::Profile(Profile::Guarded) => "profile guarded",
+            Self::Profile(Profile::Open) => "policy open",
+            Self::Profile(Profile::Guarded) => "policy guarded",
             Self::Rule(_) => "policy file",
             Self::Grant(_) => "grant",
             Self::Denial(_) => "denial",
@@ -47,7 +47,7 @@ impl Source {
 impl std::fmt::Display for Source {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Profile(profile) => write!(formatter, "the profile {}", profile.as_str()),
+            Self::Profile(profile) => write!(formatter, "the {} policy", profile.as_str()),
             Self::Rule(line) => write!(formatter, "the rule on line {line} of policy.toml"),
             Self::Grant(id) => write!(formatter, "grant {id}"),
             Self::Denial(id) => write!(formatter, "denial {id}"),

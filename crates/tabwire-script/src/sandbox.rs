@@ -48,10 +48,11 @@ pub fn limit_resources() -> io::Result<()> {
         use rustix::process::{
             DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal,
         };
+        // Also keeps other processes of the user from attaching with ptrace.
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The kernel sends no signal for a parent that ended before the call.
         if rustix::process::getppid() == Some(rustix::process::Pid::INIT) {
-            // The parent ended before the call.
             return Err(io::ErrorKind::NotConnected.into());
         }
     }
@@ -97,6 +98,7 @@ fn filter() -> Result<seccompiler::BpfProgram, seccompiler::BackendError> {
         rules.insert(number, vec![SeccompRule::new(vec![never_executable])?]);
     }
     let architecture: TargetArch = std::env::consts::ARCH.try_into()?;
+    // Killed instead of refused: code that has broken out must not be able to try further calls.
     let filter = SeccompFilter::new(rules, SeccompAction::KillProcess, SeccompAction::Allow, architecture)?;
     filter.try_into()
 }
@@ -121,6 +123,7 @@ fn system_calls() -> Vec<i64> {
         libc::SYS_rt_sigprocmask,
         libc::SYS_rt_sigaction,
         libc::SYS_sigaltstack,
+        // The kernel makes this call itself after a signal has interrupted a wait.
         libc::SYS_restart_syscall,
         libc::SYS_sched_yield,
         libc::SYS_getpid,
@@ -130,6 +133,7 @@ fn system_calls() -> Vec<i64> {
         libc::SYS_exit_group,
     ];
     #[cfg(target_arch = "x86_64")]
+    // glibc waits with `poll` there, and with `ppoll` on architectures without it.
     allowed.push(libc::SYS_poll);
     allowed
 }

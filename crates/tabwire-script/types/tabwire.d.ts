@@ -1292,7 +1292,7 @@ interface DragParams {
   to?: string;
   /** Which of several matches of the element to drop on, counted from 1. */
   to_nth?: number;
-  /** The point in that element, from its top left: X,Y. */
+  /** The point in the element to drop on, from its top left: X,Y. */
   to_position?: any[];
 }
 interface FillParams {
@@ -1432,7 +1432,7 @@ interface DownloadFileParams {
   max_bytes?: number;
   /** Which of several matches, counted from 1. */
   nth?: number;
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** A URL (http, https, data, blob), or an element to click: a ref (e12), a CSS selector, text=, role=, …. */
   target?: string;
@@ -1442,7 +1442,7 @@ interface DownloadFileParams {
 interface DownloadsParams {
 }
 interface NavigateParams {
-  /** The referer that the request has. */
+  /** The request's Referer header. */
   referer?: string;
   /** The URL; `https://` may be left out. */
   url: string;
@@ -1464,13 +1464,13 @@ interface ReloadParams {
   wait_until?: "load" | "domcontentloaded" | "networkidle" | "commit";
 }
 interface WaitForParams {
-  /** A download that must end: a running one, or the next. */
+  /** The end of a download: of a running one, else of the next. */
   download?: boolean;
   /** A JavaScript expression or function that must become true. */
   function?: string;
   /** The load state to wait for. */
   load?: "load" | "domcontentloaded" | "networkidle" | "commit" | any;
-  /** A tab that a page of the session opens: one that is not used yet, or the next. */
+  /** A tab that a page of the session opens: one that is not used yet, else the next. */
   new_tab?: boolean;
   /** The state the element must be in. */
   state?: "visible" | "hidden" | "attached" | "detached" | "enabled" | "disabled" | "checked" | "unchecked" | "editable" | any;
@@ -1574,7 +1574,7 @@ interface ScreenshotParams {
   nth?: number;
   /** Device pixels, without scaling down. */
   original?: boolean;
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** The JPEG quality, 1 to 100; 80 by default. */
   quality?: number;
@@ -1590,7 +1590,7 @@ interface PdfParams {
   landscape?: boolean;
   /** Margins: one length, or top,right,bottom,left; as 1cm, 10mm, 0.4in or 20px. */
   margin?: string;
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** Only these pages: 1-3,5. */
   pages?: string;
@@ -1606,13 +1606,13 @@ interface GetParams {
   nth?: number;
   /** Show the value of a password or TOTP field instead of masking it. */
   reveal?: boolean;
-  /** The element, as for click; not for the page's title and url. */
+  /** The element, as for `click`; none for `title` and `url`. */
   target?: string;
   /** What to get. */
   what: "title" | "url" | "value" | "attribute" | "property" | "box" | "styles" | "count";
 }
 interface InspectParams {
-  /** The point, in CSS pixels from the top left of the view: X,Y. */
+  /** The point, in CSS pixels from the top left of the tab: X,Y. */
   point: any[];
 }
 interface ConsoleParams {
@@ -1654,13 +1654,13 @@ interface TraceParams {
   categories?: string[];
   /** Replace the file if it exists. A file that this session wrote is always replaced. */
   force?: boolean;
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** What to do. */
   verb: "start" | "stop";
 }
 interface CaptureParams {
-  /** The directory for the files, with `on`; one in Tabwire's data directory by default. */
+  /** The directory for the files, with `on`; one in Tabwire's state directory by default. */
   directory?: string;
   /** What to do. */
   verb?: "on" | "off" | "pause" | "resume" | "status";
@@ -1670,7 +1670,7 @@ interface RecordParams {
   force?: boolean;
   /** The format, with `start`. */
   format?: "auto" | "webm" | "webp" | "frames";
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** What to do. */
   verb: "start" | "stop";
@@ -1682,7 +1682,7 @@ interface DiffParams {
   force?: boolean;
   /** Compare the full page instead of the viewport. */
   full_page?: boolean;
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** Write the current snapshot to this file, as a baseline for later. */
   save?: string;
@@ -1762,7 +1762,7 @@ interface RequestParams {
   no_body?: boolean;
   /** Its number, as `requests` lists it. */
   number: number;
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** A part to save to a file; may be repeated. */
   save?: ("request-body" | "response-body" | "request-headers" | "response-headers" | "messages")[];
@@ -1810,7 +1810,7 @@ interface HarParams {
   file?: string;
   /** Replace the file if it exists. A file that this session wrote is always replaced. */
   force?: boolean;
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** Write cookies, Authorization headers, tokens and passwords unmasked. */
   show_secrets?: boolean;
@@ -1866,13 +1866,13 @@ interface StateParams {
   force?: boolean;
   /** For save: save the local storage of this origin too, in addition to visited origins; may be repeated. */
   origins?: string[];
-  /** The file or directory to write; a new file in Tabwire's data directory by default. */
+  /** The file or directory to write; a new file in Tabwire's state directory by default. */
   output?: string;
   /** The passphrase itself. A terminal prompts for it; a file keeps it out of shell histories. */
   passphrase?: string;
   /** Encrypt or decrypt the state with the passphrase on the first line of this file. */
   passphrase_file?: string;
-  /** The file; for save, a new one in Tabwire's data directory by default. */
+  /** The file; for save, a new one in Tabwire's state directory by default. */
   path?: string;
   /** For load: first remove all cookies, and the local storage of the origins in the file. */
   replace?: boolean;

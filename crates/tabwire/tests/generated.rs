@@ -309,7 +309,8 @@ fn row(argument: &Arg) -> String {
         if !values.is_empty() {
             meaning.push_str(&format!(" One of {}.", values.join(", ")));
         }
-        if let Some(default) = argument.get_default_values().first() {
+        let default = argument.get_default_values().first();
+        if let Some(default) = default.filter(|_| !argument.is_hide_default_value_set()) {
             meaning.push_str(&format!(" Default `{}`.", default.to_string_lossy()));
         }
     }

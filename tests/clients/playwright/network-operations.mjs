@@ -124,7 +124,7 @@ export const networkOperations = [
   } },
   { name: 'slow response', async run(world) {
     const page = await world.page('/slow?milliseconds=200');
-    assert.equal(await page.locator('#text').textContent(), 'slow answer');
+    assert.equal(await page.locator('#text').textContent(), 'slow response');
   } },
   { name: 'navigation timeout', async run(world) {
     const page = await world.page();

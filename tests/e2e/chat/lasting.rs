@@ -55,9 +55,7 @@ fn an_agent_without_its_session_gets_the_transcript_once() {
     await_state(&world, &path, "offline");
     send(&world, "POST", &format!("{path}/messages"), &json!({"text": "before"})).expect("sent");
     find_item(&world, &path, "the preamble", |item| {
-        item["text"]
-            .as_str()
-            .is_some_and(|text| text.contains("Before: This is what was said in this chat before."))
+        item["text"].as_str().is_some_and(|text| text.contains("Before: This is the conversation so far."))
     });
     send(&world, "DELETE", &path, &json!({})).expect("removed");
 }

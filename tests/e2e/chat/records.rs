@@ -1,4 +1,4 @@
-//! What is kept and shown of chats: secrets, pictures, attachments, search, export, streams.
+//! What is kept and shown of chats: secrets, screenshots, attachments, search, export, streams.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -144,7 +144,7 @@ fn an_agent_that_takes_no_images_gets_the_text_and_a_notice_says_so() {
     let body = json!({"text": "heard", "images": [{"data": PNG}]});
     send(&world, "POST", &format!("{path}/messages"), &body).expect("sent");
     find_item(&world, &path, "the notice", |item| {
-        item["text"].as_str().is_some_and(|text| text.contains("takes no images"))
+        item["text"].as_str().is_some_and(|text| text.contains("does not accept images"))
     });
     await_state(&world, &path, "idle");
     assert_eq!(said(&world, &path), "Heard: text");
@@ -152,7 +152,7 @@ fn an_agent_that_takes_no_images_gets_the_text_and_a_notice_says_so() {
 }
 
 #[test]
-fn steps_have_site_and_label_and_a_screenshot_its_picture() {
+fn steps_have_site_and_label_and_a_screenshot_its_screenshot() {
     let (world, site) = (world_with("codex-acp", ""), FixtureSite::start());
     let origin = site.page("").trim_end_matches('/').to_owned();
     world.run(&["allow", &origin, "--without-terminal"]).succeeded();
@@ -175,9 +175,9 @@ fn steps_have_site_and_label_and_a_screenshot_its_picture() {
     assert_eq!(step("navigate")["site"], origin.as_str());
     let label = step("navigate")["label"].as_str().expect("a label");
     assert!(label.starts_with(&origin) && !label.contains("secret"), "{label}");
-    let number = step("screenshot")["picture"].as_u64().expect("a picture");
+    let number = step("screenshot")["screenshot"].as_u64().expect("a screenshot");
     let request = format!(
-        "GET {path}/picture?number={number} HTTP/1.1\r\nHost: tabwire.local\r\nConnection: close\r\n\r\n"
+        "GET {path}/screenshot?number={number} HTTP/1.1\r\nHost: tabwire.local\r\nConnection: close\r\n\r\n"
     );
     let mut stream = std::os::unix::net::UnixStream::connect(world.socket()).expect("the daemon listens");
     stream.write_all(request.as_bytes()).expect("sent");
@@ -185,8 +185,8 @@ fn steps_have_site_and_label_and_a_screenshot_its_picture() {
     let mut reader = BufReader::new(stream);
     while reader.read_line(&mut head).expect("a line") > 2 {}
     assert!(head.contains("200 OK") && head.contains("image/"), "{head}");
-    let missing = send(&world, "GET", &format!("{path}/picture?number=99"), &json!({}));
-    assert!(missing.expect_err("none").contains("no such picture"));
+    let missing = send(&world, "GET", &format!("{path}/screenshot?number=99"), &json!({}));
+    assert!(missing.expect_err("none").contains("no such screenshot"));
     send(&world, "DELETE", &path, &json!({})).expect("removed");
 }
 

@@ -15,8 +15,8 @@ fn targets(client: &mut CdpClient) -> String {
     client.call("Target.getTargets", json!({}), None).to_string()
 }
 
-fn is_refused(answer: &Value) -> bool {
-    answer["error"]["message"].as_str().is_some_and(|message| message.contains("Tabwire's own page"))
+fn is_refused(response: &Value) -> bool {
+    response["error"]["message"].as_str().is_some_and(|message| message.contains("Tabwire's own page"))
 }
 
 #[test]
@@ -39,9 +39,9 @@ fn a_cdp_client_of_an_open_session_cannot_use_the_dashboard() {
     client.evaluate(&format!("void window.open({address:?})"), &page.session);
     client.evaluate(&format!("void setTimeout(() => location.href = {address:?})"), &page.session);
     let withheld = find_eventually(20, || {
-        let answer =
+        let response =
             client.ask("Runtime.evaluate", json!({"expression": "document.title"}), Some(&page.session));
-        is_refused(&answer).then_some(())
+        is_refused(&response).then_some(())
     });
     assert!(withheld.is_some(), "the page is withheld");
     let shot = client.ask("Page.captureScreenshot", json!({}), Some(&page.session));

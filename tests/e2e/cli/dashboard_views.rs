@@ -130,20 +130,23 @@ fn the_clients_view_lists_and_disconnects() {
 #[test]
 fn the_timeline_filters_replays_and_exports_a_trail() {
     let (world, site) = (World::new(), FixtureSite::start());
-    // Pages that may not be pictured have no picture, and neither have sessions without a trail.
+    // Pages that may not be read have no screenshot, and neither have sessions without a trail.
     let refused =
         world.run(&["open", "--session", "shut", "--policy", "guarded", "--trail", &site.page("/plain")]);
     assert_ne!(refused.code, 0);
     world.open(&["--session", "plain", &site.page("/plain")]);
-    assert!(!world.home().join("state/trail").exists(), "nothing is pictured by default");
+    assert!(!world.home().join("state/trail").exists(), "no screenshot is kept by default");
     world.open(&["--session", "work", "--trail", &site.page("/plain")]);
     world.run(&["--session", "work", "eval", "document.body.style.background = 'teal'"]).succeeded();
     world.run(&["--session", "work", "snapshot"]).succeeded();
     let (home, image) = (world.home().to_string_lossy(), world.home().join(format!("{MARKUP}.png")));
     let shot = ["--session", "work", "--root", &home, "screenshot", "-o", &image.to_string_lossy()];
     world.run(&shot).succeeded();
-    let pictures = world.files("state/trail");
-    assert!(pictures.len() == 4 && pictures.iter().all(|name| name.contains("_work_")), "{pictures:?}");
+    let screenshots = world.files("state/trail");
+    assert!(
+        screenshots.len() == 4 && screenshots.iter().all(|name| name.contains("_work_")),
+        "{screenshots:?}"
+    );
     let browser = Chromium::with_port();
     let mut page = Dashboard::open(&browser, &dashboard_url(&world));
     page.shows("connected");
@@ -170,7 +173,7 @@ fn the_timeline_filters_replays_and_exports_a_trail() {
     assert_eq!(page.run("document.querySelectorAll('img[src=x]').length + (window.pwned ?? 0)"), 0);
     page.save_screenshot("dashboard-timeline-details");
     page.press("Replay");
-    page.becomes("document.querySelector('.replay-picture img')?.naturalWidth > 0");
+    page.becomes("document.querySelector('.replay-screenshot img')?.naturalWidth > 0");
     page.becomes("document.querySelectorAll('.strip img').length === 4");
     page.save_screenshot("dashboard-replay");
     press_key(&mut page, "ArrowRight");
@@ -188,11 +191,11 @@ fn the_timeline_filters_replays_and_exports_a_trail() {
     assert_eq!(page.run("violations"), json!([]));
     let file = world.home().join("work.html");
     let written = world.json(&["log", "export", "--session", "work", "--html", &file.to_string_lossy()]);
-    assert_eq!((&written["rows"], &written["pictures"]), (&json!(4), &json!(4)));
+    assert_eq!((&written["rows"], &written["screenshots"]), (&json!(4), &json!(4)));
     check_export(&browser, &file.to_string_lossy());
 }
 
-/// The file opens without a network, has its style and pictures, and no markup of clients.
+/// The file opens without a network, has its style and screenshots, and no markup of clients.
 fn check_export(browser: &Chromium, file: &str) {
     let mut page = Dashboard::open(browser, &format!("file://{file}"));
     page.shows("Session work");

@@ -204,7 +204,7 @@ fn questions_are_events_when_they_arise_are_answered_and_end() {
     line.say(&json!({"type": "answer", "approval": asked["params"]["id"], "answer": "no"}));
     assert_eq!(find(&live, "approval_answer")["params"]["answer"], "no");
     assert_eq!(wait(child, &["open"]).failure().0, "POLICY_DENIED");
-    // The action ends before its answer.
+    // The action ends before its response.
     let mut child = open();
     let again = find(&live, "question_asked");
     child.kill().expect("ours");

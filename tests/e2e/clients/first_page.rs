@@ -148,7 +148,7 @@ fn p6_sessions_without_flatten_drive_a_page() {
     let attached = client.call("Target.attachToTarget", json!({"targetId": made["targetId"]}), None);
     let session = attached["sessionId"].clone();
     let mut id = 0;
-    eventually("the page answers", 10, || {
+    eventually("the page responds", 10, || {
         id += 1;
         let message =
             json!({"id": id, "method": "Runtime.evaluate", "params": {"expression": "document.title"}});

@@ -136,8 +136,8 @@ impl Scene {
         );
         let blind = enter.replace("method: 'POST'", "mode: 'no-cors', method: 'POST'");
         for attempt in [&enter, &blind] {
-            let answer = self.call("eval", &json!({"expression": attempt}));
-            assert!(!answer.contains("\"key\""), "{answer}");
+            let response = self.call("eval", &json!({"expression": attempt}));
+            assert!(!response.contains("\"key\""), "{response}");
         }
         for path in ["line", "live"] {
             let socket = format!(
@@ -147,8 +147,8 @@ impl Scene {
                  socket.onclose = () => done('refused'); }})",
                 origin.replace("http:", "ws:")
             );
-            let answer = self.call("eval", &json!({"expression": socket}));
-            assert!(answer.contains("refused"), "{path}: {answer}");
+            let response = self.call("eval", &json!({"expression": socket}));
+            assert!(response.contains("refused"), "{path}: {response}");
         }
         let body = format!(
             "{{ method: 'POST', headers: {{ 'content-type': 'application/json', origin: '{origin}' }}, data: {{ ticket: '{ticket}' }}, body: JSON.stringify({{ ticket: '{ticket}' }}) }}"
@@ -162,8 +162,8 @@ impl Scene {
                 origin.replace("http:", "ws:")
             ),
         ] {
-            let answer = self.call("execute", &json!({"code": code}));
-            assert!(!answer.contains("\"key\"") && !answer.contains("key\\\""), "{code}: {answer}");
+            let response = self.call("execute", &json!({"code": code}));
+            assert!(!response.contains("\"key\"") && !response.contains("key\\\""), "{code}: {response}");
         }
         let listed = self.call(
             "request",
@@ -191,8 +191,8 @@ impl Scene {
         let listed = client.call("Target.getTargets", json!({}), None).to_string();
         assert!(!listed.contains("/dashboard") && !listed.contains(&target), "{listed}");
         for method in ["Target.attachToTarget", "Target.closeTarget", "Target.activateTarget"] {
-            let answer = client.ask(method, json!({"targetId": target, "flatten": true}), None);
-            assert!(answer["error"].is_object(), "{method}: {answer}");
+            let response = client.ask(method, json!({"targetId": target, "flatten": true}), None);
+            assert!(response["error"].is_object(), "{method}: {response}");
         }
         let event = json!({"type": "mousePressed", "x": 10, "y": 10, "button": "left", "clickCount": 1});
         let pressed = client.ask("Input.dispatchMouseEvent", event, Some(&target));

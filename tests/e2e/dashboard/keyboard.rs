@@ -50,7 +50,7 @@ fn the_dashboard_works_with_the_keyboard_alone() {
     // The track looks back, and Escape returns.
     tab_to(&mut page, "Moment");
     page.key("ArrowLeft");
-    page.shows("This action has no picture.");
+    page.shows("This action has no screenshot.");
     page.key("Escape");
     page.becomes("document.querySelector('.past').hidden");
     // A question is answered.

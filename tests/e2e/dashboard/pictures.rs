@@ -97,7 +97,7 @@ fn the_pictures_of_the_documentation_are_made() {
         page.run("!document.getElementById('view-body').innerText.includes('larkpay')") == true
     });
     page.press("Replay");
-    page.becomes("document.querySelector('.replay-picture img')?.naturalWidth > 0");
+    page.becomes("document.querySelector('.replay-screenshot img')?.naturalWidth > 0");
     page.becomes("document.querySelectorAll('.strip img').length > 3");
     page.save_picture("dashboard-replay", 1280);
     page.show_view("policy");

@@ -1,4 +1,4 @@
-//! The states of the dashboard that need no running browser, or a fault: each is named, readable and pictured.
+//! The states of the dashboard that need no running browser, or a fault: each is named and readable, and has a screenshot.
 
 use serde_json::json;
 
@@ -92,7 +92,7 @@ fn a_stage_that_waits_for_its_first_frame_says_so() {
     world.run(&["open", &site.page("/form")]).succeeded();
     let url = format!("{}&session=default", dashboard_url(&world));
     let mut page = Dashboard::open_with(&browser, &url, NO_FRAMES);
-    page.shows("Waiting for the first picture.");
+    page.shows("Waiting for the first image.");
     page.becomes("document.querySelectorAll('.tab-strip li').length === 1");
     page.save_screenshot("state-connecting");
     assert_eq!(page.run("violations"), json!([]));
@@ -126,7 +126,7 @@ fn the_wall_shows_paused_and_taken_sessions() {
 }
 
 #[test]
-fn a_replay_without_pictures_shows_the_actions() {
+fn a_replay_without_screenshots_shows_the_actions() {
     let (world, site, browser) = (World::new(), FixtureSite::start(), Chromium::with_port());
     world.run(&["open", "--session", "work", &site.page("/form")]).succeeded();
     world.run(&["--session", "work", "click", "#agree"]).succeeded();
@@ -136,8 +136,8 @@ fn a_replay_without_pictures_shows_the_actions() {
     page.shows("Details");
     page.press("Replay");
     page.shows("Session work, 2 actions");
-    page.shows("This session has no pictures.");
-    page.save_screenshot("state-replay-without-pictures");
+    page.shows("This session has no screenshots.");
+    page.save_screenshot("state-replay-without-screenshots");
     // On the stage, the track says the same.
     page.show_view("live/work");
     page.shows_frame();

@@ -114,7 +114,7 @@ fn the_panel_shows_what_the_agent_saw() {
         "document.querySelector('.theirs:last-of-type')?.textContent.includes('Seen.')",
     );
     panel.press("Screenshot");
-    panel.becomes("its picture is shown", "document.querySelector('.work .shot img')?.naturalWidth > 100");
+    panel.becomes("its screenshot is shown", "document.querySelector('.work .shot img')?.naturalWidth > 100");
     check_widths(&mut panel, "steps");
 }
 

@@ -76,7 +76,7 @@ fn t22_a_guarded_session_names_the_command_that_grants_the_rest() {
     let log = world.run(&["--json", "log"]).succeeded();
     let rows: Vec<&str> = log.stdout.lines().collect();
     let denied = rows.iter().find(|row| row.contains("POLICY_DENIED") && row.contains("\"eval\""));
-    assert!(denied.is_some_and(|row| row.contains("profile guarded")), "{rows:#?}");
+    assert!(denied.is_some_and(|row| row.contains("policy guarded")), "{rows:#?}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn t24_a_policy_that_cannot_be_read_stops_the_start_with_its_line() {
         )
     };
     assert_eq!(check("a.test", "click"), ("allow".into(), "the rule on line 3 of policy.toml".into()));
-    assert_eq!(check("a.test", "eval"), ("deny".into(), "the profile guarded".into()));
+    assert_eq!(check("a.test", "eval"), ("deny".into(), "the guarded policy".into()));
     assert_eq!(check("http://2852039166/", "read"), ("deny".into(), "a built-in rule".into()));
     assert_eq!(world.json(&["policy", "show"])["rules"][0]["allow"], serde_json::json!(["read", "act"]));
 }

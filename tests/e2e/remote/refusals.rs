@@ -87,11 +87,11 @@ fn wrong_urls_credentials_and_capabilities_are_refused() {
     check(&start("http://127.0.0.1:9", &[]), "NO_BACKEND", "Cannot reach the Grid");
     check(&start("ftp://grid.example", &[]), "BAD_ARGS", "is not an http or https URL");
     let site = FixtureSite::start();
-    check(&start(&format!("http://127.0.0.1:{}", site.port()), &[]), "NO_BACKEND", "is no Selenium Grid");
+    check(&start(&format!("http://127.0.0.1:{}", site.port()), &[]), "NO_BACKEND", "is not a Selenium Grid");
     let file = world.home().join("capabilities.json");
     for (content, code, part) in [
-        ("{", "BAD_ARGS", "no JSON at line 1"),
-        ("[1]", "BAD_ARGS", "no JSON object"),
+        ("{", "BAD_ARGS", "invalid JSON at line 1"),
+        ("[1]", "BAD_ARGS", "not a JSON object"),
         ("{\"browserName\": \"safari\"}", "NO_BACKEND", "only Chromium browsers and Firefox can"),
     ] {
         std::fs::write(&file, content).expect("written");

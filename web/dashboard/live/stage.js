@@ -33,9 +33,9 @@ const NOTHING = { state: "connecting", refused: null, tab: null, tabs: [], polic
  * @param {string} session
  * @param {HTMLElement} tools where the controls go
  * @param {HTMLElement} tags where its browser and policy are named
- * @param {ReturnType<typeof import("../pictures.js").createPictures>} pictures
+ * @param {ReturnType<typeof import("../screenshots.js").createScreenshots>} screenshots
  */
-export function createStage(session, tools, tags, pictures) {
+export function createStage(session, tools, tags, screenshots) {
   let state = NOTHING;
   let [isConnected, isLost, isClosed] = [false, false, false];
   let latest = ["", ""];
@@ -52,7 +52,7 @@ export function createStage(session, tools, tags, pictures) {
   const address = make("span", { look: "url" }, scheme, make("span", { look: "cut" }, place, path));
   const [version, rules] = [make("span", { look: "tag", hidden: "" }), make("span", { look: "tag", hidden: "" })];
   tags.append(version, rules);
-  const shoot = button([icon("camera")], () => savePicture(), { look: "plain only-icon mini", label: "Save a picture" });
+  const shoot = button([icon("camera")], () => savePicture(), { look: "plain only-icon mini", label: "Save a screenshot" });
   const full = button([icon("full")], () => void (document.fullscreenElement ? document.exitFullscreen() : browser.requestFullscreen()).catch(() => {}), { look: "plain only-icon mini", label: "Full screen" });
   const picture = createPicture((seq) => socket.send({ type: "drawn", seq }));
   const field = make("textarea", { look: "keyboard", "aria-label": "Keyboard of the page. Press Escape twice to give it back.", tabindex: "-1", autocapitalize: "off", autocomplete: "off", spellcheck: "false" });
@@ -97,11 +97,11 @@ export function createStage(session, tools, tags, pictures) {
 
   const showPast = async (/** @type {import("../dashboard.js").Row | null} */ row) => {
     past = row;
-    const url = row?.picture ? await pictures.load(row.number) : "";
+    const url = row?.screenshot ? await screenshots.load(row.number) : "";
     // The picture of an earlier choice may come late.
     if (past !== row) return;
     lookBack.hidden = row === null;
-    if (row) lookBack.replaceChildren(url ? make("img", { src: url, alt: `The page after ${row.action}` }) : make("p", { look: "cover" }, icon("camera"), make("strong", {}, `${clientOf(row)} ${verbOf(row.action)}`), make("span", { look: "small" }, "This action has no picture. A session that is opened with --trail keeps them.")));
+    if (row) lookBack.replaceChildren(url ? make("img", { src: url, alt: `The page after ${row.action}` }) : make("p", { look: "cover" }, icon("camera"), make("strong", {}, `${clientOf(row)} ${verbOf(row.action)}`), make("span", { look: "small" }, "This action has no screenshot. A session that is opened with --trail keeps them.")));
     show();
   };
 

@@ -18,13 +18,13 @@ export function stateText(state, { session, refused }) {
     case "crashed":
       return { icon: "ban", title: "The page has crashed.", text: "Take over and reload it, or let the agent open a page." };
     case "refused":
-      return { icon: "shield", title: "This page may not be shown.", text: `The policy does not allow to read ${refused || "it"}, so no picture of it is taken.` };
+      return { icon: "shield", title: "This page may not be shown.", text: `The policy does not allow reading ${refused || "it"}, so no image of it is captured.` };
     case "elsewhere":
       return { icon: "hand", title: "Another dashboard has taken over this tab.", text: "What is typed there is not shown here." };
     case "hidden":
       return { icon: "tabs", title: "The tab is hidden.", text: "Its browser draws it again when it comes to the front." };
     case "connecting":
-      return { icon: "screen", title: "Waiting for the first picture.", text: "" };
+      return { icon: "screen", title: "Waiting for the first image.", text: "" };
     default:
       return null;
   }

@@ -44,7 +44,7 @@ const EVENTS = new Map([
   ["cdp_disconnect", "has left"],
   ["chrome_connect", "connected as a Chrome launcher"],
   ["extension_connect", "The extension connected"],
-  ["extension_disconnect", "The extension has left"],
+  ["extension_disconnect", "The extension disconnected"],
   ["question_asked", "A question was asked"],
   ["question_expired", "A question ended without an answer"],
   ["tab_opened", "A tab was opened"],
@@ -196,9 +196,9 @@ export function entryFrame(kind, image, title, detail, end) {
 
 /**
  * @param {Row} row
- * @param {{pictureOf?: (row: Row) => HTMLElement | null, withDetails?: boolean}} [options]
+ * @param {{screenshotOf?: (row: Row) => HTMLElement | null, withDetails?: boolean}} [options]
  */
-export function entryRow(row, { pictureOf, withDetails = false } = {}) {
+export function entryRow(row, { screenshotOf, withDetails = false } = {}) {
   const { time, duration_ms, action } = row;
   const kind = kindOf(row);
   const { quoted, plain } = objectOf(row);
@@ -211,8 +211,8 @@ export function entryRow(row, { pictureOf, withDetails = false } = {}) {
     ? [/^[a-z]/.test(event) ? make("strong", {}, `${shownClient(row)} `) : null, event, plain ? ` · ${plain}` : null]
     : [make("code", {}, action), kind === "bad" ? make("span", { look: "bad" }, BY_POLICY.includes(row.result) ? " refused" : " failed") : null, " ", quoted ? make("q", {}, quoted) : plain];
   const made = entryFrame(kind, iconOf(row), title, detailOf(row), make("time", { datetime: time, title: `${at}, ${ago(Date.parse(time))}, ${durationText(duration_ms)}` }, shown));
-  const picture = row.picture ? pictureOf?.(row) : null;
-  if (picture) made.querySelector(".texts")?.append(picture);
+  const screenshot = row.screenshot ? screenshotOf?.(row) : null;
+  if (screenshot) made.querySelector(".texts")?.append(screenshot);
   if (withDetails) made.querySelector(".texts")?.append(details(row));
   return made;
 }

@@ -58,7 +58,7 @@ export const health = {
           ["Event streams", String(known?.event_streams ?? 0)],
           ["Lost log lines", String(state.lost_log_lines)],
           ["Audit log", logText(known?.log, logFault)],
-          ["Trail", known ? `${known.trail.pictures} pictures, ${sizeText(known.trail.bytes)}` : ""],
+          ["Trail", known ? `${known.trail.screenshots} screenshots, ${sizeText(known.trail.bytes)}` : ""],
         ];
         facts.replaceChildren(...rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
       };

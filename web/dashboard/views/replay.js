@@ -1,4 +1,4 @@
-// Replay of a session: its actions with their pictures, as a film with a strip of small pictures.
+// Replay of a session: its actions with their screenshots, as a film with a strip of thumbnails.
 // @ts-check
 
 import { button, make } from "../shared/element.js";
@@ -10,22 +10,22 @@ import { isRefused, rowFacts } from "./entry.js";
 
 /** How long each action is shown. */
 const STEP_MS = 1_200;
-const MOST_PICTURES = 40;
+const MOST_SCREENSHOTS = 40;
 
-/** @param {ReturnType<typeof import("../pictures.js").createPictures>} pictures */
-export function createReplay(pictures) {
+/** @param {ReturnType<typeof import("../screenshots.js").createScreenshots>} screenshots */
+export function createReplay(screenshots) {
   const title = make("h3", { tabindex: "-1" });
-  const picture = make("div", { look: "replay-picture" });
+  const screenshot = make("div", { look: "replay-screenshot" });
   const caption = make("p", { look: "line caption", "aria-live": "polite" });
   const details = make("div", {});
   const slider = make("input", { type: "range", min: "0", step: "1", "aria-label": "Action" });
-  const strip = make("div", { look: "strip", role: "group", "aria-label": "Pictures" });
+  const strip = make("div", { look: "strip", role: "group", "aria-label": "Screenshots" });
   const play = button([icon("play")], () => toggle(), { look: "only-icon", label: "Play" });
   const back = button([icon("left")], () => step(-1), { look: "plain only-icon", label: "Previous action" });
   const next = button([icon("right")], () => step(1), { look: "plain only-icon", label: "Next action" });
   const close = button([icon("close")], () => shut(), { look: "plain only-icon mini", label: "Close the replay" });
   const controls = make("div", { look: "line" }, play, back, next, slider);
-  const element = make("section", { look: "panel replay", "aria-label": "Replay", hidden: "" }, make("header", { look: "line" }, title, make("span", { look: "grow" }), close), picture, caption, controls, strip, details);
+  const element = make("section", { look: "panel replay", "aria-label": "Replay", hidden: "" }, make("header", { look: "line" }, title, make("span", { look: "grow" }), close), screenshot, caption, controls, strip, details);
   /** @type {Row[]} */
   let rows = [];
   let [at, trailless] = [0, false];
@@ -42,10 +42,10 @@ export function createReplay(pictures) {
     back.disabled = at === 0;
     next.disabled = at === rows.length - 1;
     const wanted = at;
-    const url = row.picture ? await pictures.load(row.number) : "";
-    // The picture of an earlier step may come late.
+    const url = row.screenshot ? await screenshots.load(row.number) : "";
+    // The screenshot of an earlier step may come late.
     if (wanted !== at) return;
-    picture.replaceChildren(url ? make("img", { src: url, alt: `The page after ${row.action}` }) : make("div", { look: "empty" }, icon("camera"), make("p", {}, row.picture ? "The picture is gone." : trailless ? "This session has no pictures. A session that is opened with --trail keeps them." : "This action has no picture.")));
+    screenshot.replaceChildren(url ? make("img", { src: url, alt: `The page after ${row.action}` }) : make("div", { look: "empty" }, icon("camera"), make("p", {}, row.screenshot ? "The screenshot is gone." : trailless ? "This session has no screenshots. A session that is opened with --trail keeps them." : "This action has no screenshot.")));
   };
   /** @param {number} to */
   const go = (to) => {
@@ -97,11 +97,11 @@ export function createReplay(pictures) {
     event.preventDefault();
   });
   const fillStrip = () => {
-    const shown = rows.map((row, index) => ({ row, index })).filter(({ row }) => row.picture).slice(-MOST_PICTURES);
+    const shown = rows.map((row, index) => ({ row, index })).filter(({ row }) => row.screenshot).slice(-MOST_SCREENSHOTS);
     strip.replaceChildren(...shown.map(({ row, index }) => {
       const made = button([], () => { stop(); go(index); }, { look: "frame-of-strip", label: `${row.action} at ${clockTime(Date.parse(row.time))}` });
       made.dataset.at = String(index);
-      void pictures.load(row.number).then((url) => url && made.replaceChildren(make("img", { src: url, alt: "" })));
+      void screenshots.load(row.number).then((url) => url && made.replaceChildren(make("img", { src: url, alt: "" })));
       return made;
     }));
     strip.hidden = shown.length === 0;
@@ -116,9 +116,9 @@ export function createReplay(pictures) {
     open(session, all, hasMore) {
       stop();
       rows = all;
-      const hasPictures = rows.some(({ picture }) => picture);
+      const hasScreenshots = rows.some(({ screenshot }) => screenshot);
       title.textContent = `Session ${session}, ${hasMore ? `its last ${rows.length}` : rows.length} ${rows.length === 1 ? "action" : "actions"}`;
-      trailless = !hasPictures;
+      trailless = !hasScreenshots;
       slider.max = String(Math.max(0, rows.length - 1));
       element.hidden = rows.length === 0;
       fillStrip();

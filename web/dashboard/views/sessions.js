@@ -7,7 +7,7 @@ import { icon } from "../shared/icons.js";
 import { createStage } from "../live/stage.js";
 import { createWall } from "../live/wall.js";
 import { live } from "../live/now.js";
-import { createPictures } from "../pictures.js";
+import { createScreenshots } from "../screenshots.js";
 
 const VIEW = "live";
 
@@ -27,7 +27,7 @@ export const sessions = {
   icon: "screen",
   count: ({ sessions: all }) => all.filter(({ active }) => active).length,
   create(body, tools, { request }) {
-    const pictures = createPictures(request);
+    const screenshots = createScreenshots(request);
     const tags = part("view-tags");
     /** @type {{session: string, stage: ReturnType<typeof createStage>} | null} */
     let current = null;
@@ -62,7 +62,7 @@ export const sessions = {
       current?.stage.close();
       controls.replaceChildren();
       tags.replaceChildren();
-      current = session === null ? null : { session, stage: createStage(session, controls, tags, pictures) };
+      current = session === null ? null : { session, stage: createStage(session, controls, tags, screenshots) };
       place.replaceChildren(...(current ? [current.stage.root] : []));
       say(part("view-title"), session ?? "Live");
       part("view").classList.toggle("is-stage", current !== null);
@@ -82,7 +82,7 @@ export const sessions = {
       current?.stage.close();
       all.remove();
       wall.close();
-      pictures.clear();
+      screenshots.clear();
       live.set({ ...live.get(), cards: [], stage: null });
     };
     openStage();

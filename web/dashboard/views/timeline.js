@@ -6,7 +6,7 @@ import { notice } from "../shared/components.js";
 import { icon } from "../shared/icons.js";
 import { showList } from "../shared/keyed_list.js";
 import { failureText, saveFile } from "../requests.js";
-import { createPictures } from "../pictures.js";
+import { createScreenshots } from "../screenshots.js";
 import { clientOf, entryRow, isRefused } from "./entry.js";
 import { createReplay } from "./replay.js";
 
@@ -36,9 +36,9 @@ export const timeline = {
     const [none, empty] = [make("p", {}), make("div", { look: "empty", hidden: "" }, icon("list"))];
     empty.append(none);
     const more = button("Older rows", () => void older(), { look: "wide" });
-    const pictures = createPictures(request);
-    const replay = createReplay(pictures);
-    forget = pictures.clear;
+    const screenshots = createScreenshots(request);
+    const replay = createReplay(screenshots);
+    forget = screenshots.clear;
     const play = button([icon("play"), "Replay"], () => void openReplay(), { look: "mini" });
     const save = button([icon("download"), "Export"], () => void exportSession(), { look: "mini" });
     tools.append(play, save);
@@ -52,7 +52,7 @@ export const timeline = {
     /** @param {string} message */
     const warn = (message) => fault.replaceChildren(...(message === "" ? [] : [notice({ look: "warning", icon: "info", title: message })]));
     const draw = () => {
-      showList(list, rows, ({ number }) => String(number), (row) => entryRow(row, { pictureOf: pictures.thumbnail, withDetails: true }));
+      showList(list, rows, ({ number }) => String(number), (row) => entryRow(row, { screenshotOf: screenshots.thumbnail, withDetails: true }));
       list.hidden = rows.length === 0;
       empty.hidden = rows.length > 0 || logFault !== "";
       none.textContent = Object.values(filters()).some(Boolean) ? "No row fits the filters." : isOff ? "The audit log is off." : "Nothing happened yet.";
@@ -94,7 +94,7 @@ export const timeline = {
       draw();
     };
     /** The session that is chosen, or that of the latest row. */
-    const chosenSession = () => session.value || rows.find(({ picture }) => picture)?.session.name || rows[0]?.session.name || "";
+    const chosenSession = () => session.value || rows.find(({ screenshot }) => screenshot)?.session.name || rows[0]?.session.name || "";
     const openReplay = async () => {
       try {
         const page = await request("rows", { session: chosenSession(), limit: REPLAYED });

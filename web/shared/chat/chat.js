@@ -8,7 +8,7 @@ import { createComposer } from "./composer.js";
 import { createHeader } from "./header.js";
 import { createHistory } from "./history.js";
 import { EMPTY, apply, isWorking } from "./model.js";
-import { createPictures } from "./pictures.js";
+import { createScreenshots } from "./screenshots.js";
 import { createStart, needsSignIn } from "./start.js";
 import { createTranscript } from "./transcript.js";
 import { planBlock, usageLine } from "./status.js";
@@ -47,8 +47,8 @@ export function createChat(root, host) {
   let line = { word: "connecting", look: "", title: "", text: "", command: "", isOpen: false };
 
   const talk = make("div", { look: "talk", role: "log", "aria-live": "off", tabindex: "0", "aria-label": "Chat" });
-  const pictures = createPictures((number) => host.request("chat.picture", { chat: opened, number }));
-  const transcript = createTranscript(talk, { answer, retry: () => void run("chat.retry", { chat: opened }), picture: pictures.image });
+  const screenshots = createScreenshots((number) => host.request("chat.screenshot", { chat: opened, number }));
+  const transcript = createTranscript(talk, { answer, retry: () => void run("chat.retry", { chat: opened }), screenshot: screenshots.image });
   const start = createStart({ choose: (id) => { agent = id; draw(); composer.focus(); }, example: (text) => composer.fill(text), again: () => void run("agents", { again: true }) });
   const history = createHistory({
     search: async (text) => (await run("chat.search", { text }))?.chats ?? [],
@@ -88,7 +88,7 @@ export function createChat(root, host) {
 
   /** @param {string | null} id */
   async function open(id) {
-    if (id !== opened) pictures.clear();
+    if (id !== opened) screenshots.clear();
     opened = id;
     host.remember(id);
     view = id ? "chat" : "start";

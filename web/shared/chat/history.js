@@ -39,7 +39,7 @@ export function createHistory(actions) {
     const items = chats.filter(fits).map((chat) => ({ chat, when: ago(chat.updated * 1000), changed: changed?.id === chat.id ? changed.what : "" }));
     showList(list, items, ({ chat }) => chat.id, (item) => row(item));
     empty.hidden = items.length > 0;
-    empty.textContent = chats.length === 0 ? "No chat yet." : "No chat has these words.";
+    empty.textContent = chats.length === 0 ? "No chat yet." : "No chat has this text.";
     search.hidden = chats.length === 0;
   }
 

@@ -21,7 +21,7 @@ const NEAR_END = 60;
  * @typedef {object} Actions
  * @property {(question: string, choice: {choice?: string, values?: Record<string, unknown>, decline?: boolean}) => void} answer
  * @property {() => void} retry
- * @property {(number: number) => HTMLElement} picture the picture of a step
+ * @property {(number: number) => HTMLElement} screenshot the screenshot of a step
  */
 
 /**
@@ -169,7 +169,7 @@ function create(block, model, actions, toggled) {
     case "thought":
       return make("details", { look: "thought" }, make("summary", {}, icon("right"), "Thoughts"), markdown(item.text));
     case "work":
-      return workBlock(block.items, { isRunning: block.extra[1] === true, isOpen: toggled.get(block.key), onToggle: (isOpen) => toggled.set(block.key, isOpen), picture: actions.picture });
+      return workBlock(block.items, { isRunning: block.extra[1] === true, isOpen: toggled.get(block.key), onToggle: (isOpen) => toggled.set(block.key, isOpen), screenshot: actions.screenshot });
     case "question":
       return agentQuestion(item, model.chat.agent_name, (answer) => actions.answer(item.question, answer));
     case "approval":

@@ -19,16 +19,16 @@ const ICONS = [
 
 /**
  * @param {Item[]} items
- * @param {{isRunning: boolean, isOpen: boolean | undefined, onToggle: (isOpen: boolean) => void, picture: (number: number) => HTMLElement}} options
+ * @param {{isRunning: boolean, isOpen: boolean | undefined, onToggle: (isOpen: boolean) => void, screenshot: (number: number) => HTMLElement}} options
  */
-export function workBlock(items, { isRunning, isOpen, onToggle, picture }) {
+export function workBlock(items, { isRunning, isOpen, onToggle, screenshot }) {
   const last = items[items.length - 1];
   const isBusy = isRunning && endOf(last) === null;
   const failed = items.filter((one) => endOf(one) === false).length;
   const mark = isBusy ? make("span", { look: "spin", "aria-hidden": "true" }) : icon(failed === items.length ? "ban" : "check");
   const time = items.reduce((sum, one) => sum + (one.milliseconds ?? 0), 0);
   const summary = make("summary", {}, mark, make("span", { look: "grow cut" }, isBusy ? textOf(last) : titleOf(items, failed)), make("time", {}, isBusy || time === 0 ? "" : timeText(time)), icon("right"));
-  const made = make("details", { look: !isBusy && failed === items.length ? "work has-failed" : "work" }, summary, make("ol", { look: "steps" }, ...items.flatMap((one) => stepRows(one, picture))));
+  const made = make("details", { look: !isBusy && failed === items.length ? "work has-failed" : "work" }, summary, make("ol", { look: "steps" }, ...items.flatMap((one) => stepRows(one, screenshot))));
   made.open = isOpen ?? (isRunning && items.length > 1);
   summary.addEventListener("click", () => onToggle(!made.open));
   return made;
@@ -63,15 +63,15 @@ function textOf(item) {
 
 /**
  * @param {Item} item
- * @param {(number: number) => HTMLElement} picture
+ * @param {(number: number) => HTMLElement} screenshot
  */
-function stepRows(item, picture) {
+function stepRows(item, screenshot) {
   const end = endOf(item);
   const name = item.item === "tool" ? "terminal" : (ICONS.find(([, fits]) => fits.test(item.action))?.[0] ?? "pulse");
   const text = make("span", { look: "cut", title: textOf(item) }, textOf(item), item.site && make("span", { look: "quiet" }, ` ${hostText(item.site)}`));
   const error = end === false && make("span", { look: "bad small" }, item.error ?? "failed");
   const rows = [make("li", {}, icon(end === false ? "ban" : name), text, error, make("time", {}, end === null ? "…" : item.milliseconds ? timeText(item.milliseconds) : ""))];
-  if (item.picture) rows.push(make("li", { look: "shot" }, picture(item.picture)));
+  if (item.screenshot) rows.push(make("li", { look: "shot" }, screenshot(item.screenshot)));
   return rows;
 }
 

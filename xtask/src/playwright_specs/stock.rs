@@ -11,7 +11,7 @@ use crate::error::Error;
 const PACKAGES: &str = "tests/clients";
 
 /// The baseline must not depend on how busy the machine is, so its tests have more time.
-const PATIENCE: u64 = 3;
+const TIME_FACTOR: u64 = 3;
 
 /// The results of the stock client for the chosen specs.
 pub(super) fn measure(setup: &Setup<'_>) -> Result<Outcomes, Error> {
@@ -41,7 +41,7 @@ fn run(setup: &Setup<'_>, names: &[&String]) -> Result<(), Error> {
         .args(["prepared", "stock", "files"].map(|folder| setup.output(folder)))
         .arg(setup.repository.path(PACKAGES))
         .arg(browser())
-        .arg((setup.options.limit * PATIENCE).to_string())
+        .arg((setup.options.limit * TIME_FACTOR).to_string())
         .arg(setup.options.workers.to_string())
         .args(names)
         .stdin(Stdio::null())

@@ -150,7 +150,7 @@ pub struct Cost {
 pub enum StopReason {
     /// The agent is done.
     EndTurn,
-    /// The answer reached its longest size.
+    /// The response reached its maximum length.
     MaxTokens,
     /// The turn had too many requests to the model.
     MaxTurnRequests,

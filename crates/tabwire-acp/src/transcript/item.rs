@@ -161,9 +161,9 @@ pub struct Step {
     /// What it was about, as the audit log shows it: an element or a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The number of its picture, if it has one.
+    /// The number of its screenshot, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub picture: Option<u64>,
+    pub screenshot: Option<u64>,
     /// Whether a script called it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nested: bool,

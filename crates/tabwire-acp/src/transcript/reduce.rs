@@ -245,9 +245,9 @@ impl Transcript {
         let notice = match reason {
             StopReason::EndTurn => None,
             StopReason::Cancelled => Some((NoticeKind::Stopped, "Stopped.")),
-            StopReason::MaxTokens => Some((NoticeKind::Note, "The answer reached its longest size.")),
+            StopReason::MaxTokens => Some((NoticeKind::Note, "The response reached its maximum length.")),
             StopReason::MaxTurnRequests => Some((NoticeKind::Note, "The turn had too many requests.")),
-            StopReason::Refusal => Some((NoticeKind::Note, "The agent refuses to go on.")),
+            StopReason::Refusal => Some((NoticeKind::Note, "The agent refused to continue.")),
             StopReason::Unknown => {
                 Some((NoticeKind::Note, "The agent ended the turn for an unknown reason."))
             }

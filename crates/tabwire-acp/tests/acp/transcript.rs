@@ -102,7 +102,7 @@ fn the_end_of_a_turn_ends_what_is_open() {
         action: "click".to_owned(),
         site: None,
         label: None,
-        picture: None,
+        screenshot: None,
         nested: false,
         succeeded: None,
         error: None,

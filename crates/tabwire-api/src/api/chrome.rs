@@ -74,7 +74,6 @@ pub enum WindowsPort {
     #[default]
     Any,
     /// This port if it is free, else any free port.
-    #[serde(rename = "wished")]
     Preferred(u16),
     /// Only this port.
     Fixed(u16),

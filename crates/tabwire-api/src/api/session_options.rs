@@ -99,7 +99,7 @@ pub struct SessionOptions {
     /// A file whose first line is the passphrase that encrypts the saved state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_passphrase_file: Option<PathBuf>,
-    /// Keep a picture of the page after every action, for the dashboard and exports.
+    /// Keep a screenshot of the page after every action, for the dashboard and exports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trail: Option<bool>,
     /// The policy profile.

@@ -117,7 +117,7 @@ impl Ruling {
     /// The ruling of the `open` profile, which allows everything.
     #[must_use]
     pub const fn open() -> Self {
-        Self { verdict: Verdict::Allow, by: "profile open", reason: None }
+        Self { verdict: Verdict::Allow, by: "policy open", reason: None }
     }
 }
 

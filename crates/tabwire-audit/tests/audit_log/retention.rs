@@ -17,7 +17,7 @@ fn a_row_is_read_as_it_was_written() {
     let expected = serde_json::json!({
         "number": 1, "time": "2026-01-01T00:00:00.250Z", "duration_ms": 12.345, "session": {"name": "default"},
         "client": {"pid": 41, "program": "node", "transport": "socket"}, "action": "click", "effect": "act",
-        "tab": "pipe:7f3a:3", "origin": "https://shop.test", "decision": "allow", "decided_by": "profile open",
+        "tab": "pipe:7f3a:3", "origin": "https://shop.test", "decision": "allow", "decided_by": "policy open",
         "result": "ok", "params": {"target": "#pay", "nth": 2}, "changes": {"navigated": true},
     });
     assert_eq!(serde_json::to_value(&rows[0]).expect("JSON"), expected);

@@ -72,6 +72,7 @@ impl BrowserProcess {
         command
             .args(arguments)
             .envs(&spec.environment)
+            // A group of its own, so that it can be killed as a whole and without the keeper.
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -208,6 +209,8 @@ impl BrowserProcess {
 
     /// Whether the main process has ended. Does not reap it, so that its pid is not reused.
     pub(super) fn has_ended(&self) -> bool {
+        // `NOWAIT` leaves the process as a zombie: until it is reaped, its id cannot belong to another process
+        // (docs/cdp/process-lifecycle-traps.md).
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match rustix::process::waitid(WaitId::Pid(self.group()), options) {
             Ok(status) => status.is_some(),
@@ -303,6 +306,8 @@ fn pause(duration: Duration) {
 /// Makes this process the parent of the browser's orphaned descendants, so that it can reap them.
 #[cfg(target_os = "linux")]
 fn become_reaper() {
+    // Processes that leave the browser's group become children of the keeper instead of process 1, and can be
+    // found.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 

@@ -339,6 +339,7 @@ impl Keeper {
         if asked_now > 0 {
             self.begin_closing(None);
         }
+        // A second signal means that the sender does not want to wait (F27).
         if asked_now > 1 || asked_now > 0 && asked_before {
             self.begin_closing(Some(Duration::ZERO));
         }
@@ -485,6 +486,7 @@ impl Keeper {
         self.take_output();
         let ends = self.browser.ends();
         let connection = self.connections.iter_mut().find(|connection| connection.key == key);
+        // The open connection is the claim: it ends with its process, however that ends.
         let handed_over =
             connection.is_some_and(|connection| connection.send_with_descriptors(&response, &ends));
         if handed_over {
@@ -513,6 +515,7 @@ impl Keeper {
     fn drop_connection(&mut self, key: ConnectionKey) {
         self.connections.retain(|connection| connection.key != key);
         if self.is_holder(key) {
+            // The holder may have made the pipe blocking: all copies of a descriptor share that flag.
             self.browser.take_back();
             self.claim_state = ClaimState::Unclaimed { since: Instant::now() };
         }

@@ -147,7 +147,10 @@ pub(super) fn check(spec: &LaunchSpec) -> Result<(), BrowserError> {
     }
     let is_privileged = |argument: &String| argument.contains("remote-allow-system-access");
     if spec.extra_arguments.iter().any(is_privileged) {
-        return refused("remote-allow-system-access", "it gives pages' drivers full access to the system");
+        return refused(
+            "remote-allow-system-access",
+            "it gives clients full access to Firefox and the system",
+        );
     }
     Ok(())
 }

@@ -253,7 +253,7 @@ impl Grid {
             )
             .with_remedy(Remedy::new("Correct the file of {}.", [Step::argument("capabilities")])),
             (404 | 405, _) | (200, _) => {
-                Failure::new(ErrorCode::NoBackend, format!("The server at {self} is no Selenium Grid."))
+                Failure::new(ErrorCode::NoBackend, format!("The server at {self} is not a Selenium Grid."))
                     .with_remedy("Give the URL of the Grid's router or hub, for example http://grid:4444.")
             }
             _ => Failure::new(
@@ -328,14 +328,16 @@ fn with_name(given: Option<&Value>, name: &str) -> Result<Value, Failure> {
     } else {
         (given.clone(), None)
     };
-    let Value::Object(mut always) = always else { return Err(bad("The capabilities are no JSON object.")) };
+    let Value::Object(mut always) = always else {
+        return Err(bad("The capabilities are not a JSON object."));
+    };
     let mut first = match first {
         None => vec![json!({})],
         Some(Value::Array(choices)) if !choices.is_empty() => choices,
-        Some(_) => return Err(bad("`firstMatch` is no list.")),
+        Some(_) => return Err(bad("`firstMatch` is not a list.")),
     };
     if !first.iter().all(Value::is_object) {
-        return Err(bad("`firstMatch` holds other things than objects."));
+        return Err(bad("`firstMatch` is not a list of objects."));
     }
     for choice in std::iter::once(&always).chain(first.iter().filter_map(Value::as_object)) {
         refuse_other_engines(choice)?;

@@ -174,7 +174,7 @@ impl Recipe {
             return Err(invalid("`address` and `id` are JSON pointers, but there is no `create`"));
         }
         if self.id.as_deref().is_some_and(|id| !id.starts_with('/')) {
-            return Err(invalid("`id` is no JSON pointer: it begins with `/`"));
+            return Err(invalid("`id` is not a JSON pointer, which begins with `/`"));
         }
         let needs_id = self.calls().any(Call::needs_id);
         if needs_id && self.id.is_none() {
@@ -184,7 +184,7 @@ impl Recipe {
             return Err(invalid("`create` uses ${id}, which is known only afterwards"));
         }
         if self.create.is_some() && self.release.is_none() {
-            return Err(invalid("it has `create` but no `release`: browsers would run on and cost"));
+            return Err(invalid("it has `create` but no `release`: its browsers would never be released"));
         }
         Ok(())
     }
@@ -311,7 +311,7 @@ impl Recipe {
         };
         let is_address = |url: &Url| origin_of(url).is_some();
         let address = Url::parse(&address).ok().filter(is_address).ok_or_else(|| {
-            Failure::new(ErrorCode::NoBackend, "The provider's address is no ws, wss, http or https URL.")
+            Failure::new(ErrorCode::NoBackend, "The provider's address is not a ws, wss, http or https URL.")
                 .with_remedy("Correct `address` in the recipe.")
         })?;
         Ok(Given { id, address })
@@ -421,11 +421,11 @@ impl Body {
 fn read_call(file: CallFile, default_method: &str) -> Result<Call, Failure> {
     let method = file.method.unwrap_or_else(|| default_method.to_owned()).to_ascii_uppercase();
     if !["GET", "POST", "PUT", "PATCH", "DELETE"].contains(&method.as_str()) {
-        return Err(invalid("a method is none of GET, POST, PUT, PATCH and DELETE"));
+        return Err(invalid("a method is not GET, POST, PUT, PATCH or DELETE"));
     }
     let url = Template::parse(&file.url)?;
     if !file.url.starts_with("http") {
-        return Err(invalid("the URL of a request is no http or https URL"));
+        return Err(invalid("the URL of a request is not an http or https URL"));
     }
     url.origin()?;
     let body = file.body.map(|body| Body::read(body, BODY_DEPTH)).transpose()?;

@@ -147,9 +147,9 @@ function Test-Port([int] $port) {
 }
 
 function Resolve-Port($request) {
-    if ($request.wish) {
-        if (Test-Port $request.wish) { return @{ port = [int] $request.wish } }
-        if ($request.fixed) { throw "port $($request.wish) is taken" }
+    if ($request.preferred) {
+        if (Test-Port $request.preferred) { return @{ port = [int] $request.preferred } }
+        if ($request.fixed) { throw "port $($request.preferred) is taken" }
     }
     @{ port = [int] (Test-Port 0) }
 }

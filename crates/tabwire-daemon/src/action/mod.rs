@@ -36,7 +36,7 @@ use crate::action::files::RequestFiles;
 use crate::action::policy_check::{PolicyCheck, named_result};
 use crate::action::raw_cdp::SessionCdp;
 use crate::audit::entry::AuditEntry;
-use crate::chat::steps::{StepFacts, find_picture};
+use crate::chat::steps::{StepFacts, find_screenshot};
 use crate::control::ActionGuard;
 use crate::daemon::Daemon;
 use crate::http::agent_name::agent_name;
@@ -112,11 +112,11 @@ impl Daemon {
         // A failure may quote the page, so its length is bounded.
         let outcome = outcome.map_err(bounded_failure);
         if let Some(step) = step {
-            let picture = match &outcome {
-                Ok(response) => find_picture(known, &response.result).await,
+            let screenshot = match &outcome {
+                Ok(response) => find_screenshot(known, &response.result).await,
                 Err(_) => None,
             };
-            step.end(StepFacts { picture, ..entry.step_facts() }, outcome.as_ref().err());
+            step.end(StepFacts { screenshot, ..entry.step_facts() }, outcome.as_ref().err());
         }
         if let Err(failure) = &outcome {
             self.notify_refusal(&key, name, (client.as_ref(), caller), failure);
@@ -222,7 +222,7 @@ impl Daemon {
         }
         let output = policy_check.after(&live.engine, context.tab, outcome, entry).await;
         if definition.tab.runs_in_tab() {
-            self.add_picture((&session, &live), &request, choice.tab, entry).await;
+            self.add_screenshot((&session, &live), &request, choice.tab, entry).await;
         }
         let output = output?;
         if let Some(client) = request.client.as_ref() {

@@ -64,7 +64,7 @@ impl Daemon {
         let opened = self.redactor.redact(opened);
         let result = policy_check.after(&live.engine, choice.tab, opened, entry).await;
         let shown = result.as_ref().ok().and_then(|output| named_result(&output.value)).or(choice.tab);
-        self.add_picture((&session, &live), &request, shown, entry).await;
+        self.add_screenshot((&session, &live), &request, shown, entry).await;
         let result = result?.value;
         entry.result(&result);
         self.use_result_tab(&live, running, TabUse::Opens, &result);

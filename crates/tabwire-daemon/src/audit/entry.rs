@@ -16,7 +16,7 @@ use crate::audit::results::LOGGED_RESULT;
 use crate::audit::writer::AuditWriter;
 use crate::chat::steps::{StepFacts, is_readable};
 use crate::http::caller::Caller;
-use crate::trail::PictureName;
+use crate::trail::ScreenshotName;
 
 /// The names of disconnects. Their rows have the time of the disconnect and the length of the connection.
 const DISCONNECTS: [&str; 3] = [DISCONNECT, "mcp_disconnect", "extension_disconnect"];
@@ -152,12 +152,12 @@ impl AuditEntry {
         }
     }
 
-    /// The name of the row's picture in the trail.
-    pub(crate) fn picture_name(&self) -> Option<PictureName> {
+    /// The name of the row's screenshot in the trail.
+    pub(crate) fn screenshot_name(&self) -> Option<ScreenshotName> {
         let entry = self.entry.as_ref()?;
         let since = entry.time.duration_since(UNIX_EPOCH).ok()?;
         let time_ms = i64::try_from(since.as_millis()).ok()?;
-        Some(PictureName::new(time_ms, entry.project.as_deref(), entry.session.as_str(), entry.action))
+        Some(ScreenshotName::new(time_ms, entry.project.as_deref(), entry.session.as_str(), entry.action))
     }
 
     /// The client.

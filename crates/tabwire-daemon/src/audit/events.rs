@@ -21,9 +21,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tabwire_api::{ErrorCode, Failure, SessionName};
 use tabwire_audit::{AuditError, Filter, Reader, Row, RowNumber};
+use tabwire_cdp::TaskGroup;
 use tokio::sync::{mpsc, watch};
 
-use crate::daemon::Daemon;
+use crate::audit::writer::AuditWriter;
 use crate::http::server::{HttpResponse, page};
 
 /// Streams that run at once.
@@ -61,9 +62,14 @@ pub(crate) enum LogEvent {
     Reset,
 }
 
-/// Counts the streams that run.
-#[derive(Debug, Default)]
-pub(crate) struct EventStreams(Arc<AtomicUsize>);
+/// The streams that run, and what they read.
+#[derive(Debug)]
+pub(crate) struct EventStreams {
+    running: Arc<AtomicUsize>,
+    audit: Arc<AuditWriter>,
+    log: PathBuf,
+    tasks: TaskGroup,
+}
 
 /// One stream, until it is dropped.
 pub(crate) struct EventSlot(Arc<AtomicUsize>);
@@ -75,36 +81,39 @@ impl Drop for EventSlot {
 }
 
 impl EventStreams {
+    /// Streams of the audit log in a file.
+    pub(crate) fn new(audit: &Arc<AuditWriter>, log: PathBuf, tasks: &TaskGroup) -> Self {
+        Self { running: Arc::default(), audit: Arc::clone(audit), log, tasks: tasks.clone() }
+    }
+
     /// The streams that run.
     pub(crate) fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.running.load(Ordering::Relaxed)
     }
 
     /// A stream, unless too many run.
     pub(crate) fn take(&self) -> Option<EventSlot> {
-        let slot = EventSlot(Arc::clone(&self.0));
+        let slot = EventSlot(Arc::clone(&self.running));
         // Counted first: the slot counts down when it is dropped.
-        (self.0.fetch_add(1, Ordering::Relaxed) < STREAMS).then_some(slot)
+        (self.running.fetch_add(1, Ordering::Relaxed) < STREAMS).then_some(slot)
     }
-}
 
-impl Daemon {
     /// Starts a stream. A client that disconnects ends it.
-    pub(crate) async fn stream_events(&self, request: &Request<Incoming>) -> Result<HttpResponse, Failure> {
+    pub(crate) async fn open(&self, request: &Request<Incoming>) -> Result<HttpResponse, Failure> {
         let resumed = request.headers().get("last-event-id").and_then(|value| value.to_str().ok());
         let wanted = EventRequest::parse(request.uri().query().unwrap_or_default(), resumed)?;
         if !self.audit.writes() {
             let message = "The audit log is switched off, so there are no events.";
             return Err(Failure::new(ErrorCode::BadArgs, message));
         }
-        let slot = self.event_streams.take().ok_or_else(|| {
+        let slot = self.take().ok_or_else(|| {
             Failure::new(ErrorCode::Busy, format!("{STREAMS} event streams run already."))
                 .with_remedy("Close one of them.")
         })?;
         let (blocks, receiver) = mpsc::channel(QUEUED_BLOCKS);
         let mut stream = EventStream { commits: self.audit.commits(), blocks, _slot: slot };
         // Read before the client has its response: what happens after that is sent.
-        let log = OpenLog::new(self.config.paths.audit_log(), wanted);
+        let log = OpenLog::new(self.log.clone(), wanted);
         let (log, first) = stream.read(log).await.map_err(|error| unreadable(&error))?;
         self.tasks.start("events", stream.run(log, first));
         let body = StreamBody::new(unfold(receiver, |mut receiver: mpsc::Receiver<Bytes>| async move {
@@ -343,7 +352,7 @@ mod tests {
 
     #[test]
     fn streams_are_counted() {
-        let streams = EventStreams::default();
+        let streams = EventStreams::new(&AuditWriter::start(None), PathBuf::new(), &TaskGroup::new());
         let taken: Vec<_> = std::iter::from_fn(|| streams.take()).collect();
         assert_eq!(taken.len(), STREAMS);
         drop(taken);

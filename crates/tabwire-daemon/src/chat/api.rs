@@ -15,9 +15,9 @@ use tabwire_extension::user_message::UserMessage;
 use crate::chat::Chat;
 use crate::chat::agents::{AgentSpec, Confinement};
 use crate::chat::create::{NewChat, OPTIONS};
-use crate::chat::pictures::Picture;
 use crate::chat::prompt::{Message, Prompt};
 use crate::chat::run::ChatCommand;
+use crate::chat::screenshots::Screenshot;
 use crate::daemon::Daemon;
 use crate::extension::notifications::NotificationSources;
 use crate::http::gate::{AdmittedRequest, Transport};
@@ -64,8 +64,8 @@ impl Daemon {
         let is_post = request.method() == "POST";
         let handled = match admitted.route.name {
             RouteName::ChatAgents => Ok(self.list_agents().await),
-            RouteName::ChatEvents if admitted.route.path.ends_with("/picture") => {
-                return self.show_picture(&id, &request).unwrap_or_else(|failure| failed(&failure));
+            RouteName::ChatEvents if admitted.route.path.ends_with("/screenshot") => {
+                return self.show_screenshot(&id, &request).unwrap_or_else(|failure| failed(&failure));
             }
             RouteName::ChatEvents if admitted.route.path.ends_with("/export") => {
                 self.find_chat(&id).map(|chat| chat.export())
@@ -128,10 +128,12 @@ impl Daemon {
         admit_agent(transport, agent)?;
         if transport != Transport::Socket {
             if new.directory.is_some() {
-                return Err(at_the_socket("`directory` is taken over the socket only."));
+                return Err(at_the_socket("`directory` is accepted only over the daemon's socket."));
             }
             if !new.options.is_empty() {
-                return Err(at_the_socket("`options` of a new chat are taken over the socket only."));
+                return Err(at_the_socket(
+                    "`options` of a new chat are accepted only over the daemon's socket.",
+                ));
             }
         }
         self.create_chat(new)
@@ -170,7 +172,7 @@ impl Daemon {
         let wrong = |what: &str| Err(Failure::new(ErrorCode::BadArgs, what.to_owned()));
         let open = chat.open_question(&body.id);
         let Some((question, takes)) = body.id.parse::<QuestionId>().ok().zip(open) else {
-            return wrong("There is no such question. It is answered or withdrawn.");
+            return wrong("There is no such question. It was answered or withdrawn.");
         };
         let answer = match (body.choice, body.values, body.decline) {
             (Some(choice), None, false) => Answer::Choose(choice),
@@ -191,7 +193,9 @@ impl Daemon {
         };
         if transport != Transport::Socket && !is_refusal {
             // It can be about a command on this machine.
-            return Err(at_the_socket("Questions of agents are allowed over the socket only."));
+            return Err(at_the_socket(
+                "A question of an agent can be allowed only over the daemon's socket.",
+            ));
         }
         self.command_chat(chat, ChatCommand::Answer { question, answer })
     }
@@ -219,7 +223,7 @@ impl Daemon {
         let mut options = body.options.keys();
         if transport != Transport::Socket && !options.all(|option| chat.is_harmless(option)) {
             // A mode can let the agent run commands without a question.
-            return Err(at_the_socket("Options but model and effort are set over the socket only."));
+            return Err(at_the_socket("Over the port, only the options model and effort can be set."));
         }
         if let Some(title) = body.title {
             if !chat.set_title(&title) {
@@ -240,12 +244,12 @@ impl Daemon {
         Ok(())
     }
 
-    fn show_picture(&self, id: &str, request: &Request<Incoming>) -> Result<HttpResponse, Failure> {
+    fn show_screenshot(&self, id: &str, request: &Request<Incoming>) -> Result<HttpResponse, Failure> {
         let chat = self.find_chat(id)?;
         let number = query_value(request, "number").and_then(|number| number.parse().ok());
-        let picture = chat.find_picture(number.unwrap_or_default())?;
-        let bytes = Bytes::from(picture.bytes);
-        let mut response = page(StatusCode::OK, picture.mime_type, "default-src 'none'", bytes);
+        let screenshot = chat.find_screenshot(number.unwrap_or_default())?;
+        let bytes = Bytes::from(screenshot.bytes);
+        let mut response = page(StatusCode::OK, screenshot.mime_type, "default-src 'none'", bytes);
         let headers = response.headers_mut();
         headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -279,10 +283,10 @@ impl Daemon {
 }
 
 impl Chat {
-    /// A picture of a step.
-    pub(super) fn find_picture(&self, number: u64) -> Result<Picture, Failure> {
-        self.state().pictures.find(number).cloned().ok_or_else(|| {
-            let message = "There is no such picture. Pictures are kept in memory, the latest of each chat.";
+    /// A screenshot of a step.
+    pub(super) fn find_screenshot(&self, number: u64) -> Result<Screenshot, Failure> {
+        self.state().screenshots.find(number).cloned().ok_or_else(|| {
+            let message = "There is no such screenshot. Only the latest of each chat are kept, in memory.";
             Failure::new(ErrorCode::BadArgs, message)
         })
     }
@@ -331,7 +335,7 @@ fn admit_agent(transport: Transport, agent: &AgentSpec) -> Result<(), Failure> {
         return Ok(());
     }
     Err(at_the_socket(&format!(
-        "{} may have a shell, so it takes messages over the socket only.",
+        "{} may have a shell, so it accepts messages only over the daemon's socket.",
         agent.name
     )))
 }

@@ -149,7 +149,8 @@ impl Daemon {
         let command = match commands.as_ref().map(|commands| commands.try_send(command.clone())) {
             Some(Ok(())) => return Ok(()),
             Some(Err(mpsc::error::TrySendError::Full(_))) => {
-                return Err(Failure::new(ErrorCode::Busy, "The chat does not keep up.").with_remedy("Retry."));
+                return Err(Failure::new(ErrorCode::Busy, "Too many requests wait in this chat.")
+                    .with_remedy("Retry."));
             }
             Some(Err(mpsc::error::TrySendError::Closed(command))) => command,
             None => command,
@@ -170,9 +171,7 @@ impl Daemon {
                 .with_remedy("Stop one of them."));
         }
         let (sender, receiver) = mpsc::channel(QUEUED_COMMANDS);
-        sender
-            .try_send(command)
-            .map_err(|_| Failure::new(ErrorCode::Internal, "The chat takes no command."))?;
+        sender.try_send(command).map_err(|_| Failure::new(ErrorCode::Internal, "The chat has ended."))?;
         *commands = Some(sender);
         drop(commands);
         self.tasks.start("chat", run::run(Arc::clone(self), Arc::clone(chat), receiver));

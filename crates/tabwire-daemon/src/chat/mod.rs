@@ -8,12 +8,12 @@ mod events;
 mod export;
 mod outgoing;
 mod output;
-mod pictures;
 mod probe;
 mod process;
 mod prompt;
 mod queue;
 mod run;
+mod screenshots;
 pub(crate) mod socket;
 pub(crate) mod steps;
 mod store;
@@ -33,9 +33,9 @@ use tokio::sync::{mpsc, watch};
 use crate::chat::agents::AgentSpec;
 use crate::chat::events::ChangeLog;
 use crate::chat::output::HeldText;
-use crate::chat::pictures::Pictures;
 use crate::chat::probe::AgentProbes;
 use crate::chat::run::ChatCommand;
+use crate::chat::screenshots::Screenshots;
 use crate::chat::store::{ChatRecord, ChatStore};
 use crate::policy::store::now;
 
@@ -59,7 +59,10 @@ impl ChatId {
     pub(crate) fn draw() -> Result<Self, Failure> {
         let mut bytes = [0_u8; 6];
         getrandom::fill(&mut bytes).map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
+            Failure::new(
+                ErrorCode::Internal,
+                format!("Random bytes are not available from the system: {error}."),
+            )
         })?;
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
@@ -110,7 +113,7 @@ struct ChatData {
     held: HeldText,
     /// What is beside the messages that wait.
     attachments: BTreeMap<ItemId, Vec<Content>>,
-    pictures: Pictures,
+    screenshots: Screenshots,
     /// The latest run of a script, and how many of its actions are shown.
     script: (String, usize),
     /// Whether there are changes that no file has.
@@ -133,7 +136,7 @@ impl Chat {
             log,
             held: HeldText::default(),
             attachments: BTreeMap::new(),
-            pictures: Pictures::default(),
+            screenshots: Screenshots::default(),
             script: Default::default(),
             is_dirty: true,
         };

@@ -83,12 +83,8 @@ fn preamble(transcript: &Transcript) -> Option<String> {
         lines.push(line);
     }
     lines.reverse();
-    (!lines.is_empty()).then(|| {
-        format!(
-            "This is what was said in this chat before. Go on from there.\n\n{}\n\n---\n",
-            lines.join("\n")
-        )
-    })
+    (!lines.is_empty())
+        .then(|| format!("This is the conversation so far. Continue it.\n\n{}\n\n---\n", lines.join("\n")))
 }
 
 #[cfg(test)]

@@ -151,7 +151,9 @@ impl Run {
         let directory = chat.state().record.directory.clone();
         let process = AgentProcess::start(&program, (chat.agent, &variables), &directory, &daemon.tasks)?;
         let mut client = Client::new(ClientInfo { name: "tabwire".to_owned(), version: VERSION.to_owned() });
-        client.initialize().map_err(|_| Failure::new(ErrorCode::Internal, "The agent cannot be greeted."))?;
+        client
+            .initialize()
+            .map_err(|_| Failure::new(ErrorCode::Internal, "The handshake with the agent cannot start."))?;
         Ok(Self {
             daemon: Arc::clone(daemon),
             chat: Arc::clone(chat),
@@ -384,7 +386,7 @@ impl Run {
         if known.is_some_and(|known| known.has(&value)) || self.client.set_option(option, value).is_ok() {
             return;
         }
-        let text = format!("`{}` cannot be set to that.", option.escape_debug());
+        let text = format!("The agent does not accept that value of `{}`.", option.escape_debug());
         self.chat.update(|transcript| transcript.notice(NoticeKind::Note, &text));
     }
 
@@ -455,7 +457,7 @@ impl Run {
         self.deadline = Instant::now() + Duration::from_secs(24 * 60 * 60);
         self.chat.sent(waiting.id);
         if has_images && !self.client.agent().images {
-            let text = format!("{} takes no images. It got the text alone.", self.chat.agent.name);
+            let text = format!("{} does not accept images. It received only the text.", self.chat.agent.name);
             self.chat.update(|transcript| transcript.notice(NoticeKind::Note, &text));
         }
         if lost {

@@ -10,7 +10,7 @@ use tabwire_api::api::ActionRequest;
 use tabwire_api::{ErrorCode, Failure};
 
 use crate::chat::Chat;
-use crate::chat::pictures::{Picture, read_picture};
+use crate::chat::screenshots::{Screenshot, read_screenshot};
 use crate::daemon::Daemon;
 
 /// Actions of one run of a script that are shown.
@@ -35,7 +35,7 @@ pub(crate) struct StepFacts {
     pub(crate) site: Option<String>,
     /// What it was about.
     pub(crate) label: Option<String>,
-    pub(crate) picture: Option<Picture>,
+    pub(crate) screenshot: Option<Screenshot>,
 }
 
 impl Daemon {
@@ -73,7 +73,7 @@ impl RunningStep {
     fn finish(&mut self, facts: StepFacts, error: Option<ErrorCode>) {
         self.has_ended = true;
         let milliseconds = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let picture = facts.picture.map(|picture| self.chat.state().pictures.add(picture));
+        let screenshot = facts.screenshot.map(|screenshot| self.chat.state().screenshots.add(screenshot));
         let label = facts.label.map(|label| tabwire_engine::plain_line(&label, LABEL_BYTES));
         self.chat.update(|transcript| {
             transcript.change(self.item, |body| {
@@ -81,7 +81,7 @@ impl RunningStep {
                     step.succeeded = Some(error.is_none());
                     step.error = error.map(|code| code.as_str().to_owned());
                     step.milliseconds = milliseconds;
-                    (step.site, step.label, step.picture) = (facts.site, label, picture);
+                    (step.site, step.label, step.screenshot) = (facts.site, label, screenshot);
                 }
             })
         });
@@ -99,11 +99,11 @@ impl Drop for RunningStep {
 }
 
 /// The screenshot that an action has written.
-pub(crate) async fn find_picture(action: &str, result: &Value) -> Option<Picture> {
+pub(crate) async fn find_screenshot(action: &str, result: &Value) -> Option<Screenshot> {
     if !matches!(action, "screenshot" | "script_screenshot") {
         return None;
     }
-    read_picture(Path::new(result["path"].as_str()?)).await
+    read_screenshot(Path::new(result["path"].as_str()?)).await
 }
 
 /// Whether a target says something to the user. A ref such as `e12` does not.

@@ -131,12 +131,12 @@ impl DashboardKeys {
 
 fn draw() -> Result<Token, Failure> {
     Token::draw().map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
+        Failure::new(ErrorCode::Internal, format!("Random bytes are not available from the system: {error}."))
     })
 }
 
 fn refused() -> Failure {
-    Failure::new(ErrorCode::PolicyDenied, "This address was used already, or is too old.")
+    Failure::new(ErrorCode::PolicyDenied, "This URL was already used, or has expired.")
         .with_remedy(Remedy::new("Run {} again.", [Step::command("tabwire dashboard")]))
 }
 

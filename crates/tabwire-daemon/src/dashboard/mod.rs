@@ -54,7 +54,7 @@ impl Daemon {
         transport: Transport,
     ) -> Result<HttpResponse, Failure> {
         if transport != Transport::Socket {
-            let message = "The dashboard is not opened over the port.";
+            let message = "The dashboard cannot be opened over the port.";
             return Err(Failure::new(ErrorCode::PolicyDenied, message).with_remedy(Remedy::new(
                 "Run {} in a terminal. It uses the daemon's socket.",
                 [Step::command("tabwire dashboard")],

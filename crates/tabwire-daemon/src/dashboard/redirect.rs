@@ -25,7 +25,10 @@ impl Daemon {
         url: &str,
     ) -> Result<PathBuf, Failure> {
         let name = Token::draw().map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
+            Failure::new(
+                ErrorCode::Internal,
+                format!("Random bytes are not available from the system: {error}."),
+            )
         })?;
         let name = format!("dashboard-{}.html", name.expose().get(..NAME_DIGITS).unwrap_or_default());
         let path = self.config.paths.runtime.join(name);

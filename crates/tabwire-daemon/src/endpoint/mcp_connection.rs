@@ -329,7 +329,7 @@ impl Approver for NoApprover {
 /// The chat that a connection names. Only one whose agent runs.
 fn find_chat(daemon: &Daemon, id: &str) -> Result<Arc<Chat>, Failure> {
     daemon.chats.find_running(id).ok_or_else(|| {
-        Failure::new(ErrorCode::BadArgs, "There is no chat of that id whose agent runs.")
+        Failure::new(ErrorCode::BadArgs, "No running chat has that id.")
             .with_remedy("`--chat` is for agents that a chat starts.")
     })
 }

@@ -27,7 +27,7 @@ pub(crate) fn obtain(path: &Path) -> Result<Token, Failure> {
 /// Creates a new key. The old one is refused from now on.
 pub(crate) fn draw(path: &Path) -> Result<Token, Failure> {
     let key = Token::draw().map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
+        Failure::new(ErrorCode::Internal, format!("Random bytes are not available from the system: {error}."))
     })?;
     atomic_file::write(path, format!("{}\n", key.expose()).as_bytes())?;
     Ok(key)

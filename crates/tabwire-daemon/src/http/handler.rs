@@ -71,7 +71,7 @@ impl Daemon {
             | RouteName::ChatEvents
             | RouteName::ChatCommand
             | RouteName::ChatAgents => return self.handle_chats(&admitted, request, transport).await,
-            RouteName::Events => self.stream_events(&request).await,
+            RouteName::Events => self.event_streams.open(&request).await,
             RouteName::Status => Ok(json_response(StatusCode::OK, &self.status().await)),
             RouteName::CdpUrl => return self.handle_cdp_url(request).await,
             RouteName::Extension => self.extensions.accept(request, self),

@@ -78,7 +78,7 @@ pub enum RouteName {
     Chats,
     /// One chat, and its removal.
     Chat,
-    /// The changes of a chat as a stream of events, a picture of a step, and the chat as Markdown.
+    /// The changes of a chat as a stream of events, a screenshot of a step, and the chat as Markdown.
     ChatEvents,
     /// A message, a stop, an answer or a change for a chat.
     ChatCommand,
@@ -161,7 +161,7 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::Chats, "GET POST", "/v1/chats", Access::User),
     route(RouteName::Chat, "GET DELETE", "/v1/chats/*", Access::User),
     route(RouteName::ChatEvents, "GET", "/v1/chats/*/events", Access::User),
-    route(RouteName::ChatEvents, "GET", "/v1/chats/*/picture", Access::User),
+    route(RouteName::ChatEvents, "GET", "/v1/chats/*/screenshot", Access::User),
     route(RouteName::ChatEvents, "GET", "/v1/chats/*/export", Access::User),
     route(RouteName::ChatCommand, "POST", "/v1/chats/*/messages", Access::User),
     route(RouteName::ChatCommand, "POST", "/v1/chats/*/retry", Access::User),

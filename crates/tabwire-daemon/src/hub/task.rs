@@ -309,7 +309,7 @@ impl HubTask {
         if self.kind == UpstreamKind::Websocket {
             let silence = now.duration_since(self.heard);
             if silence > UPSTREAM_LOST {
-                return Err("it fell silent though its connection is open");
+                return Err("it sent nothing for 13 s, although its connection is open");
             }
             if silence > UPSTREAM_SILENCE && now.duration_since(self.probed) > UPSTREAM_SILENCE {
                 self.probed = now;

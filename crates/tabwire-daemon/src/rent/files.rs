@@ -60,7 +60,7 @@ impl RentedFiles {
 
     async fn download(&self, name: &str, to: &Path) -> Result<(), Failure> {
         let Some((grid, id)) = self.0.grid() else {
-            let message = format!("{} offers no way to get a download.", capital(&self.0.place()));
+            let message = format!("{} does not offer downloads.", capital(&self.0.place()));
             return Err(Failure::new(ErrorCode::DownloadFailed, message)
                 .with_remedy("Read the file's content in the page, for example with `request`."));
         };

@@ -202,7 +202,7 @@ impl RentalSource {
     fn refused(&self, status: u16) -> Failure {
         let (code, what) = match status {
             401 | 403 => (ErrorCode::NoBackend, "refuses the credentials"),
-            402 => (ErrorCode::NoBackend, "wants a payment"),
+            402 => (ErrorCode::NoBackend, "requires a payment"),
             429 | 503 => (ErrorCode::Backpressure, "has no browser free"),
             _ => (ErrorCode::NoBackend, "created no browser"),
         };

@@ -269,7 +269,7 @@ impl Events {
             notices.push(format!("{dropped} events were dropped: {QUEUED_EVENTS} can wait for a script."));
         }
         if withheld > 0 {
-            notices.push(format!("{withheld} events were withheld: the policy does not allow to read them."));
+            notices.push(format!("{withheld} events were withheld: the policy does not allow reading them."));
         }
         notices
     }

@@ -1,5 +1,5 @@
-//! A session as one HTML file: the rows of the audit log with their pictures. It has no script, and its policy allows only
-//! its own style and pictures. Everything that pages and clients wrote is text in it.
+//! A session as one HTML file: the rows of the audit log with their screenshots. It has no script, and its policy allows only
+//! its own style and screenshots. Everything that pages and clients wrote is text in it.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const STYLE: &str = include_str!("export.css");
 const STYLE_HASH: &str = "U5siZSfnfbd5Chb59ZJ4Ytm0khUJ2jqqUw9H9pdWArs=";
 
 /// The document of a session.
-pub fn document(title: &str, rows: &[Row], mut picture: impl FnMut(&Row) -> Option<Vec<u8>>) -> String {
+pub fn document(title: &str, rows: &[Row], mut screenshot: impl FnMut(&Row) -> Option<Vec<u8>>) -> String {
     let mut html = String::new();
     let title = escaped(title);
     let (first, last) = (time_of(rows.first()), time_of(rows.last()));
@@ -29,7 +29,7 @@ pub fn document(title: &str, rows: &[Row], mut picture: impl FnMut(&Row) -> Opti
         rows.len(),
     );
     for row in rows {
-        write_row(&mut html, row, picture(row));
+        write_row(&mut html, row, screenshot(row));
     }
     html.push_str("</ol></main>\n</body>\n</html>\n");
     html
@@ -39,7 +39,7 @@ fn time_of(row: Option<&Row>) -> String {
     row.map(|row| escaped(row.time.trim_end_matches('Z').replace('T', " ").as_str())).unwrap_or_default()
 }
 
-fn write_row(html: &mut String, row: &Row, picture: Option<Vec<u8>>) {
+fn write_row(html: &mut String, row: &Row, screenshot: Option<Vec<u8>>) {
     let look = if row.is_ok() { "" } else { " class=\"failed\"" };
     let origin = row.origin.as_deref().map(escaped).unwrap_or_default();
     let _ = write!(
@@ -64,12 +64,12 @@ fn write_row(html: &mut String, row: &Row, picture: Option<Vec<u8>>) {
         let _ = write!(html, "<dt>{name}</dt><dd>{}</dd>", escaped(text));
     }
     html.push_str("</dl></details>");
-    if let Some(picture) = picture {
+    if let Some(screenshot) = screenshot {
         let _ = write!(
             html,
             "\n<img alt=\"The page after {}\" src=\"data:image/jpeg;base64,{}\">",
             escaped(&row.action),
-            STANDARD.encode(picture)
+            STANDARD.encode(screenshot)
         );
     }
     html.push_str("</li>\n");
@@ -106,7 +106,7 @@ mod tests {
         let row: Row = serde_json::from_value(serde_json::json!({
             "number": 1, "time": "2026-11-15T10:02:03.004Z", "duration_ms": 1.5, "session": {"name": "work"},
             "client": {"name": "<script>alert(1)</script>", "transport": "socket"}, "action": "click\"><img src=x>",
-            "effect": "act", "origin": "https://a.test/'onload='x", "decision": "allow", "decided_by": "profile open",
+            "effect": "act", "origin": "https://a.test/'onload='x", "decision": "allow", "decided_by": "policy open",
             "result": "ok", "params": {"target": "</style><b>x</b>"},
         }))
         .expect("a row");

@@ -1,9 +1,9 @@
-//! The trail: a picture of the page after each action of a session, for the dashboard and for exports. Off by default.
+//! The trail: a screenshot of the page after each action of a session, for the dashboard and for exports. Off by default.
 //!
-//! A picture is named after its row in the audit log: its time, session and action. It is stored before the row.
+//! A screenshot is named after its row in the audit log: its time, session and action. It is stored before the row.
 
 pub mod html;
-pub(crate) mod picture;
+pub(crate) mod screenshot;
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -17,28 +17,28 @@ use tabwire_browser::PrivateDir;
 
 use crate::limits::{TRAIL_AGE, TRAIL_BYTES};
 
-/// The directory of pictures, below the state directory.
+/// The directory of screenshots, below the state directory.
 const DIRECTORY: &str = "trail";
 
-/// Largest picture.
-const PICTURE_BYTES: u64 = 512 * 1024;
+/// Largest screenshot.
+const SCREENSHOT_BYTES: u64 = 512 * 1024;
 
-/// Pictures between two checks of the directory's size.
+/// Screenshots between two checks of the directory's size.
 const BETWEEN_CHECKS: u32 = 16;
 
-/// The pictures of all sessions.
+/// The screenshots of all sessions.
 #[derive(Debug)]
 pub struct Trail {
     state: PathBuf,
-    /// Pictures that were stored, to check the size now and then.
+    /// Screenshots that were stored, to check the size now and then.
     stored: AtomicU32,
 }
 
-/// What a picture belongs to.
+/// What a screenshot belongs to.
 #[derive(Clone, Debug)]
-pub(crate) struct PictureName(String);
+pub(crate) struct ScreenshotName(String);
 
-impl PictureName {
+impl ScreenshotName {
     pub(crate) fn new(time_ms: i64, project: Option<&str>, session: &str, action: &str) -> Self {
         let plain = |text: &str| -> String {
             let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
@@ -64,46 +64,46 @@ impl Trail {
         self.state.join(DIRECTORY)
     }
 
-    /// Stores a picture in a file that only the user can read. Deletes the oldest when there are too many.
-    pub(crate) fn store(&self, name: &PictureName, picture: &[u8]) -> io::Result<()> {
-        if u64::try_from(picture.len()).unwrap_or(u64::MAX) > PICTURE_BYTES {
+    /// Stores a screenshot in a file that only the user can read. Deletes the oldest when there are too many.
+    pub(crate) fn store(&self, name: &ScreenshotName, screenshot: &[u8]) -> io::Result<()> {
+        if u64::try_from(screenshot.len()).unwrap_or(u64::MAX) > SCREENSHOT_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let directory = PrivateDir::create(&self.state).and_then(|state| state.subdirectory(DIRECTORY));
         let directory = directory.map_err(io::Error::other)?;
         if self.stored.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_CHECKS) {
-            let room = u64::from(BETWEEN_CHECKS) * PICTURE_BYTES;
+            let room = u64::from(BETWEEN_CHECKS) * SCREENSHOT_BYTES;
             prune(directory.path(), TRAIL_BYTES.saturating_sub(room), TRAIL_AGE);
         }
         let path = directory.path().join(&name.0);
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        file.write_all(picture).inspect_err(|_| drop(std::fs::remove_file(&path)))
+        file.write_all(screenshot).inspect_err(|_| drop(std::fs::remove_file(&path)))
     }
 
-    /// Whether a row has a picture.
+    /// Whether a row has a screenshot.
     #[must_use]
     pub fn has(&self, row: &Row) -> bool {
-        self.directory().join(PictureName::of(row).0).symlink_metadata().is_ok_and(|found| found.is_file())
+        self.directory().join(ScreenshotName::of(row).0).symlink_metadata().is_ok_and(|found| found.is_file())
     }
 
-    /// The picture of a row.
+    /// The screenshot of a row.
     #[must_use]
     pub fn find(&self, row: &Row) -> Option<Vec<u8>> {
         let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
-        let path = self.directory().join(PictureName::of(row).0);
+        let path = self.directory().join(ScreenshotName::of(row).0);
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-        let mut picture = Vec::new();
-        file.take(PICTURE_BYTES).read_to_end(&mut picture).ok()?;
-        Some(picture)
+        let mut screenshot = Vec::new();
+        file.take(SCREENSHOT_BYTES).read_to_end(&mut screenshot).ok()?;
+        Some(screenshot)
     }
 
-    /// The number of pictures and their bytes.
+    /// The number of screenshots and their bytes.
     pub(crate) fn size(&self) -> (usize, u64) {
-        let found = pictures(&self.directory());
-        (found.len(), found.iter().map(|picture| picture.bytes).sum())
+        let found = screenshots(&self.directory());
+        (found.len(), found.iter().map(|screenshot| screenshot.bytes).sum())
     }
 
-    /// Deletes pictures that are too old, when the daemon starts.
+    /// Deletes screenshots that are too old, when the daemon starts.
     pub(crate) fn forget_old(&self) {
         prune(&self.directory(), TRAIL_BYTES, TRAIL_AGE);
     }
@@ -115,8 +115,8 @@ struct StoredFile {
     bytes: u64,
 }
 
-/// The pictures in a directory, the oldest first.
-fn pictures(directory: &Path) -> Vec<StoredFile> {
+/// The screenshots in a directory, the oldest first.
+fn screenshots(directory: &Path) -> Vec<StoredFile> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut found: Vec<StoredFile> = entries
         .filter_map(|entry| {
@@ -128,18 +128,18 @@ fn pictures(directory: &Path) -> Vec<StoredFile> {
     found
 }
 
-/// Deletes pictures beyond an age, and the oldest ones until the rest has at most so many bytes.
+/// Deletes screenshots beyond an age, and the oldest ones until the rest has at most so many bytes.
 fn prune(directory: &Path, most: u64, age: Duration) {
-    let found = pictures(directory);
-    let mut bytes: u64 = found.iter().map(|picture| picture.bytes).sum();
-    for picture in found {
-        let is_old = picture.modified.elapsed().is_ok_and(|elapsed| elapsed > age);
+    let found = screenshots(directory);
+    let mut bytes: u64 = found.iter().map(|screenshot| screenshot.bytes).sum();
+    for screenshot in found {
+        let is_old = screenshot.modified.elapsed().is_ok_and(|elapsed| elapsed > age);
         if !is_old && bytes <= most {
             return;
         }
-        bytes = bytes.saturating_sub(picture.bytes);
-        // What cannot be deleted now is tried again with a later picture.
-        let _ = std::fs::remove_file(picture.path);
+        bytes = bytes.saturating_sub(screenshot.bytes);
+        // What cannot be deleted now is tried again with a later screenshot.
+        let _ = std::fs::remove_file(screenshot.path);
     }
 }
 
@@ -149,16 +149,16 @@ mod tests {
 
     use super::*;
 
-    fn name(time: i64) -> PictureName {
-        PictureName::new(time, Some("../up"), "work", "click")
+    fn name(time: i64) -> ScreenshotName {
+        ScreenshotName::new(time, Some("../up"), "work", "click")
     }
 
     #[test]
-    fn pictures_are_private_and_have_plain_names() {
+    fn screenshots_are_private_and_have_plain_names() {
         let home = tempfile::tempdir().expect("a directory");
         let trail = Trail::new(home.path().join("state"));
         trail.store(&name(7), b"jpeg").expect("stored");
-        assert!(trail.store(&name(7), b"again").is_err(), "a picture is never replaced");
+        assert!(trail.store(&name(7), b"again").is_err(), "a screenshot is never replaced");
         let path = home.path().join("state/trail/7_..-up_work_click.jpg");
         let mode = std::fs::metadata(&path).expect("a file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_pictures_are_deleted_by_size_and_age() {
+    fn the_oldest_screenshots_are_deleted_by_size_and_age() {
         let home = tempfile::tempdir().expect("a directory");
         let trail = Trail::new(home.path().join("state"));
         for time in 0..6 {

@@ -22,11 +22,7 @@ pub(crate) enum Request<'a> {
     /// Finds the newest browser on a profile.
     Find { profile: &'a str },
     /// Finds a free port.
-    Port {
-        #[serde(rename = "wish")]
-        preferred: Option<u16>,
-        fixed: bool,
-    },
+    Port { preferred: Option<u16>, fixed: bool },
     /// Starts a browser. PowerShell expands variables in the arguments. Profile and port identify it when PowerShell ends it.
     Launch {
         executable: Option<&'a str>,
@@ -218,7 +214,7 @@ mod tests {
     fn requests_are_one_line_with_an_id_and_what_to_do() {
         let request = Request::Port { preferred: Some(9222), fixed: true };
         let line = request.line(RequestId(7));
-        assert_eq!(&line[..], b"{\"id\":7,\"do\":\"port\",\"wish\":9222,\"fixed\":true}\n");
+        assert_eq!(&line[..], b"{\"id\":7,\"do\":\"port\",\"preferred\":9222,\"fixed\":true}\n");
         let request = Request::Find { profile: "%TEMP%\\a\nb" };
         let line = request.line(RequestId(1));
         assert_eq!(

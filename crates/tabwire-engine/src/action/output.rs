@@ -13,7 +13,7 @@ use crate::files::Files;
 /// Parameters of actions that write a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct OutputArguments {
-    /// The file or directory to write; a new file in Tabwire's data directory by default.
+    /// The file or directory to write; a new file in Tabwire's state directory by default.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]

@@ -22,7 +22,7 @@ pub(crate) struct Capture {
     #[arg(value_enum, default_value_t)]
     #[serde(default)]
     verb: Verb,
-    /// The directory for the files, with `on`; one in Tabwire's data directory by default.
+    /// The directory for the files, with `on`; one in Tabwire's state directory by default.
     #[arg(long, value_name = "DIR")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]

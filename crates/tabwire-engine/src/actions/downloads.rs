@@ -11,7 +11,7 @@ use crate::download::log::Download;
 
 /// List the session's downloads: complete, running and failed.
 ///
-/// Downloads of pages go to Tabwire's data directory. Unsafe characters in file names are replaced.
+/// Downloads of pages go to Tabwire's state directory. Unsafe characters in file names are replaced.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Downloads {}
 

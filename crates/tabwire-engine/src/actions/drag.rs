@@ -34,7 +34,7 @@ pub(crate) struct Drag {
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     to_nth: Option<u32>,
-    /// The point in that element, from its top left: X,Y.
+    /// The point in the element to drop on, from its top left: X,Y.
     #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     to_position: Option<(f64, f64)>,

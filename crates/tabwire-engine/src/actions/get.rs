@@ -26,7 +26,7 @@ pub(crate) struct Get {
     /// What to get.
     #[arg(value_enum)]
     what: GetKind,
-    /// The element, as for click; not for the page's title and url.
+    /// The element, as for `click`; none for `title` and `url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
     target: Option<String>,

@@ -15,7 +15,7 @@ use crate::snapshot::{DocumentName, ElementKey, PageText, enclose};
 /// Describe the element at a point of the tab: the innermost one, its ancestors, and selected styles.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Inspect {
-    /// The point, in CSS pixels from the top left of the view: X,Y.
+    /// The point, in CSS pixels from the top left of the tab: X,Y.
     #[arg(value_name = "X,Y", value_parser = crate::actions::parse_position, allow_hyphen_values = true)]
     point: (f64, f64),
 }

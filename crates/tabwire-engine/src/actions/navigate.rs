@@ -23,7 +23,7 @@ pub(crate) struct Navigate {
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     wait_until: LoadState,
-    /// The referer that the request has.
+    /// The request's Referer header.
     #[arg(long, value_name = "URL")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text"))]

@@ -28,7 +28,7 @@ pub(crate) struct State {
     /// What to do.
     #[arg(value_enum)]
     verb: Verb,
-    /// The file; for save, a new one in Tabwire's data directory by default.
+    /// The file; for save, a new one in Tabwire's state directory by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written_or_given"))]
     path: Option<String>,

@@ -55,11 +55,11 @@ pub(crate) struct WaitFor {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "code"))]
     function: Option<String>,
-    /// A download that must end: a running one, or the next.
+    /// The end of a download: of a running one, else of the next.
     #[arg(long)]
     #[serde(skip_serializing_if = "is_false")]
     download: bool,
-    /// A tab that a page of the session opens: one that is not used yet, or the next.
+    /// A tab that a page of the session opens: one that is not used yet, else the next.
     #[arg(long)]
     #[serde(skip_serializing_if = "is_false")]
     new_tab: bool,

@@ -102,6 +102,7 @@ impl Drop for PendingAgentCall {
 
 fn evaluate_params(context: ContextId, expression: &str, awaits_promise: bool) -> Value {
     json!({
+        // By value: a handle would keep its object alive until it is released (docs/cdp/evaluate-modes.md).
         "expression": expression, "contextId": context.number(), "returnByValue": true,
         "awaitPromise": awaits_promise,
     })

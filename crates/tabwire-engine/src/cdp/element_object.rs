@@ -202,6 +202,8 @@ impl PageSession {
         let host = host.map_err(failed)?.ok_or_else(element_gone)?;
         let described = host.describe(deadline).await.map_err(failed)?;
         let is_closed = |root: &DescribedRoot| root.shadow_root_type.as_deref() == Some("closed");
+        // No script can reach a closed root; `DOM.describeNode` lists it, and its node can be resolved in the
+        // agent's world.
         let Some(root) = described.shadow_roots.into_iter().find(is_closed) else { return Ok(false) };
         let root = ElementObject::resolve(&session, root.backend_node_id, Some(context), deadline).await;
         let root = root.map_err(failed)?.ok_or_else(element_gone)?;

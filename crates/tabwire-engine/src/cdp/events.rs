@@ -177,6 +177,8 @@ impl PageSession {
         observer: &Arc<dyn EventObserver>,
     ) {
         let filter = EventFilter::methods(METHODS.iter().chain(REQUESTS).copied());
+        // Before the setup is sent: Chrome reports existing contexts only once, in response to
+        // `Runtime.enable`.
         let mut events = session.events_bounded(filter, PAGE_EVENTS);
         observer.joined(&session);
         let is_page = frame.is_none();
@@ -301,6 +303,8 @@ impl PageSession {
         attached: AttachedToTarget,
         observer: &Arc<dyn EventObserver>,
     ) {
+        // Chrome reports workers and frames of other processes only to their parent's CDP session
+        // (docs/cdp/auto-attach-against-discover.md).
         let child = session.connection().session(&attached.session_id);
         if attached.target_info.kind != "iframe" {
             return self.worker_of_document(session, child, &attached.target_info.url, observer);
@@ -315,6 +319,7 @@ impl PageSession {
 /// Requests the frames of a session and merges them. Frames that change meanwhile are requested again.
 async fn list_frames(page: &WeakPageSession, session: &CdpSession) {
     for _ in 0..LISTINGS {
+        // Events between the request and the response are newer than the list.
         let Some(mark) = page.upgrade().map(|page| page.tree().mark(session)) else { return };
         let response = session.send("Page.getFrameTree", &(), SETUP_DEADLINE).await;
         let response = response.and_then(|response| response.to::<FrameTreeResponse>());

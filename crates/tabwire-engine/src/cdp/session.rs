@@ -243,7 +243,7 @@ impl PageSession {
         &self.inner.main_frame
     }
 
-    /// The root frames that the policy allows to read, the main frame first, parents before children.
+    /// The root frames that may be read, the main frame first, parents before children.
     pub(crate) fn readable_roots(&self) -> Vec<Frame> {
         let roots = self.tree().roots();
         self.inner.policy.readable(roots)

@@ -63,6 +63,7 @@ impl<'a> DownloadTab<'a> {
         let patterns = json!([{"urlPattern": "*", "requestStage": "Response"}]);
         let preparations = [
             begin("Network.enable", json!({})),
+            // A response of a service worker would not be paused.
             begin("Network.setBypassServiceWorker", json!({"bypass": true})),
             begin("Fetch.enable", json!({"patterns": patterns})),
         ];
@@ -105,6 +106,7 @@ impl<'a> DownloadTab<'a> {
                 let refused = format!("the site cannot be reached: {reason}");
                 ("Fetch.failRequest", json!({"requestId": request, "errorReason": reason}), Some(refused))
             }
+            // A redirect pauses again for its new URL (docs/cdp/network-against-fetch.md).
             (None, Some(301 | 302 | 303 | 307 | 308)) => {
                 ("Fetch.continueResponse", json!({"requestId": request}), None)
             }
@@ -113,6 +115,8 @@ impl<'a> DownloadTab<'a> {
                 ("Fetch.failRequest", json!({"requestId": request, "errorReason": "Aborted"}), Some(refused))
             }
             (None, status) => {
+                // The browser saves a response with this header; without it, it shows those that it can
+                // display.
                 let headers = as_attachment(&paused.response_headers);
                 let code = status.unwrap_or(200);
                 let params = json!({"requestId": request, "responseCode": code, "responseHeaders": headers});

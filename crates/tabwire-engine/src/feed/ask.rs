@@ -14,7 +14,7 @@ const OPEN_QUESTIONS: usize = 1_000;
 
 /// What a script decides about a paused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RouteAnswer {
+pub(crate) enum RouteDecision {
     /// It goes on as if there were no script.
     Pass,
     /// It fails.
@@ -25,11 +25,11 @@ pub(crate) enum RouteAnswer {
     Continue(Change),
 }
 
-/// A question that waits for its answer.
+/// A question that waits for its decision.
 #[derive(Debug)]
 pub(crate) struct PendingDecision {
     listener: Arc<Listener>,
-    answer: oneshot::Sender<RouteAnswer>,
+    decision: oneshot::Sender<RouteDecision>,
 }
 
 impl PendingDecision {
@@ -45,7 +45,7 @@ impl EventFeed {
         target: &TargetId,
         urls: &[String],
         facts: &Value,
-    ) -> Option<oneshot::Receiver<RouteAnswer>> {
+    ) -> Option<oneshot::Receiver<RouteDecision>> {
         let listeners = self.listeners();
         let routes = |listener: &&Arc<Listener>| {
             let patterns = listener.patterns();
@@ -67,25 +67,25 @@ impl EventFeed {
         if !listener.send(event) {
             return None;
         }
-        let (answer, receiver) = oneshot::channel();
-        questions.insert(id, PendingDecision { listener: Arc::clone(listener), answer });
+        let (decision, receiver) = oneshot::channel();
+        questions.insert(id, PendingDecision { listener: Arc::clone(listener), decision });
         Some(receiver)
     }
 
-    /// Answers a question. False when no client waits for the answer any more.
-    pub(crate) fn answer(&self, question: u64, answer: RouteAnswer) -> bool {
+    /// Decides a question. False when no client waits for the decision any more.
+    pub(crate) fn decide(&self, question: u64, decision: RouteDecision) -> bool {
         let mut questions = self.inner.questions.lock().unwrap_or_else(PoisonError::into_inner);
-        questions.remove(&question).is_some_and(|asked| asked.answer.send(answer).is_ok())
+        questions.remove(&question).is_some_and(|asked| asked.decision.send(decision).is_ok())
     }
 
     /// Lets a paused request go on, because its question is not shown to the script.
     pub fn pass(&self, question: u64) {
-        self.answer(question, RouteAnswer::Pass);
+        self.decide(question, RouteDecision::Pass);
     }
 
     /// Removes a question that no client waits for.
     pub(crate) fn forget_closed_questions(&self) {
         let mut questions = self.inner.questions.lock().unwrap_or_else(PoisonError::into_inner);
-        questions.retain(|_, asked| !asked.answer.is_closed());
+        questions.retain(|_, asked| !asked.decision.is_closed());
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tabwire_api::TargetId;
 use tokio::sync::mpsc;
 
-pub(crate) use ask::{PendingDecision, RouteAnswer};
+pub(crate) use ask::{PendingDecision, RouteDecision};
 pub use kind::{EventKind, EventKinds};
 pub(crate) use page::PageFeed;
 pub(crate) use request::{NetworkFeed, header_pairs, paused_facts, request_facts, response_facts};

@@ -127,7 +127,7 @@ pub(crate) fn site_of(url: &str) -> String {
     PageUrl::parse(url).label()
 }
 
-/// Counts what a result omits because the policy does not allow to read its site.
+/// Counts what a result omits because the policy does not allow reading its site.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OmittedSites {
     count: usize,
@@ -156,7 +156,7 @@ impl OmittedSites {
         };
         let named = self.sites.iter().take(SITES_NAMED).cloned().collect::<Vec<_>>().join(", ");
         let more = if self.sites.len() > SITES_NAMED { " and others" } else { "" };
-        Some(format!("{what} of {named}{more} omitted: the policy does not allow to read them."))
+        Some(format!("{what} of {named}{more} omitted: the policy does not allow reading them."))
     }
 }
 
@@ -204,6 +204,6 @@ mod tests {
         left_out.add("https://bad.test/secret?token=1");
         left_out.add("https://bad.test/other");
         let notice = left_out.notice("line", "lines").expect("a notice");
-        assert_eq!(notice, "2 lines of https://bad.test omitted: the policy does not allow to read them.");
+        assert_eq!(notice, "2 lines of https://bad.test omitted: the policy does not allow reading them.");
     }
 }

@@ -132,6 +132,8 @@ impl<'a> Drag<'a> {
             self.page.wait_all(vec![moved]).await?;
             tokio::time::sleep(self.pause).await;
             self.page
+                // Chrome merges mouse moves within a frame into one event; sortable lists would miss the
+                // others.
                 .call_in::<()>(&self.frame, "nextFrame", &json!({}), self.deadline)
                 .await
                 .or_else(gone)?;
@@ -170,6 +172,7 @@ impl<'a> Drag<'a> {
                 json!({"type": kind, "x": at.x, "y": at.y, "data": data, "modifiers": self.modifiers});
             self.page.begin("Input.dispatchDragEvent", &params, self.deadline)
         };
+        // While drags are intercepted Chrome sends no drag events to the page, so each step is sent here.
         self.page.wait_all(vec![event("dragEnter", path.first().copied().unwrap_or(to))]).await?;
         for point in path.iter().chain([&to]) {
             self.page.wait_all(vec![event("dragOver", *point)]).await?;

@@ -169,6 +169,7 @@ impl Page {
             }
             Locator::Words(spec) => {
                 self.scope(deadline).await?;
+                // With one frame it is not searched: `prepare` waits in it, and in frames that appear meanwhile.
                 let is_guess = self.scope_frames().len() <= 1 && target.nth.is_none();
                 let (frame, nth) = self.find_frame_of_target(&spec, target, deadline).await?;
                 ResolvedTarget {
@@ -231,6 +232,8 @@ impl Page {
     /// for a pending navigation, but not for a slow server.
     pub(crate) async fn check_same_document(&self, element: &Element) -> Result<(), Failure> {
         let Some(world) = element.world else { return Ok(()) };
+        // A navigation that has started replaces the document at its commit; the input would reach the next
+        // one.
         let until = tokio::time::Instant::now() + LEAVE_TIMEOUT;
         while self.session().is_navigating(&element.frame) && tokio::time::Instant::now() < until {
             tokio::time::sleep(LEAVE_INTERVAL).await;
@@ -274,6 +277,8 @@ impl Page {
         }
         let mut frame = self.find_frame(&element.frame);
         while let Some((inner, parent)) = frame.and_then(|inner| Some((inner.clone(), inner.parent?))) {
+            // The agent of the parent cannot tell which of its elements holds a frame of another process; CDP
+            // can.
             self.session().register_frame_owner(&inner, deadline).await?;
             let mut argument = json!({"frame": inner.id});
             if is_hit {

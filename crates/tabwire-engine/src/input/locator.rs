@@ -97,7 +97,7 @@ fn parse_role(text: &str) -> Result<Value, Failure> {
             }
             _ => {
                 let why = format!(
-                    "`{key}` is none of name, checked, selected, expanded, pressed, disabled, required, level"
+                    "`{key}` is not one of name, checked, selected, expanded, pressed, disabled, required, level"
                 );
                 return Err(bad(text, &why));
             }

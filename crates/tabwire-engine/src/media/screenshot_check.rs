@@ -39,7 +39,7 @@ impl Page {
     fn refused_screenshot(&self, url: &str) -> Failure {
         let site = site_of(url);
         let message = format!(
-            "No screenshot: the page has a frame of {site}, which the policy does not allow to read."
+            "No screenshot: the page has a frame of {site}, and the policy does not allow reading it."
         );
         match self.session().policy().check(url, Capability::Read) {
             Ok(()) => Failure::new(ErrorCode::PolicyDenied, message),

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 use super::events::RequestPaused;
 use super::page_network::PageNetwork;
 use super::route::Verdict;
-use crate::feed::RouteAnswer;
-use crate::limits::ROUTE_ANSWER_TIMEOUT;
+use crate::feed::RouteDecision;
+use crate::limits::ROUTE_DECISION_TIMEOUT;
 
 /// How often the list of requests is checked for a paused one.
 const LISTED_CHECKS: u32 = 50;
@@ -83,6 +83,8 @@ impl Judge {
             let Ok(asked) = event.to::<super::events::AuthRequired>() else {
                 return Box::pin(release(session, weak));
             };
+            // The browser asks again when the server refuses the credentials; the same ones would repeat
+            // without end.
             let before = self.challenged.contains(&asked.request_id);
             if self.challenged.len() == CHALLENGES_REMEMBERED {
                 self.challenged.pop_front();
@@ -101,13 +103,15 @@ impl Judge {
         let id = paused.request_id.clone();
         drop(network);
         Box::pin(async move {
+            // `Fetch.requestPaused` can come before the `Network` event of the same request, which scripts
+            // need.
             wait_until_listed(&weak, &paused).await;
             let question = weak.upgrade().and_then(|network| network.ask_script(&paused));
-            let answered = match question {
-                Some(question) => answer_of(question, &weak, &paused).await,
+            let decided = match question {
+                Some(question) => decision_of(question, &weak, &paused).await,
                 None => None,
             };
-            let (route, verdict) = match (answered, weak.upgrade()) {
+            let (route, verdict) = match (decided, weak.upgrade()) {
                 (Some(verdict), _) => (None, verdict),
                 (None, Some(network)) => network.judge(&paused),
                 (None, None) => (None, Verdict::proceed(&id)),
@@ -132,18 +136,18 @@ async fn wait_until_listed(network: &Weak<PageNetwork>, paused: &RequestPaused) 
 }
 
 /// What the script decided, if the policy allows it. None when it did not decide in time.
-async fn answer_of(
-    question: oneshot::Receiver<RouteAnswer>,
+async fn decision_of(
+    question: oneshot::Receiver<RouteDecision>,
     network: &Weak<PageNetwork>,
     paused: &RequestPaused,
 ) -> Option<Verdict> {
-    let answer = tokio::time::timeout(ROUTE_ANSWER_TIMEOUT, question).await;
+    let decision = tokio::time::timeout(ROUTE_DECISION_TIMEOUT, question).await;
     let network = network.upgrade()?;
-    if answer.is_err() {
+    if decision.is_err() {
         tracing::warn!("a script did not decide about a paused request in time; the request goes on");
         network.feed().feed().forget_closed_questions();
     }
-    network.apply_answer(paused, answer.ok()?.ok()?)
+    network.apply_decision(paused, decision.ok()?.ok()?)
 }
 
 /// Sends a verdict; one that the browser rejects continues the request. Returns whether it was rejected.
@@ -184,6 +188,7 @@ async fn release(session: CdpSession, network: Weak<PageNetwork>) {
         return;
     }
     // A process that rejects even this is gone, with its paused requests.
+    // Turning `Fetch` off continues every paused request, also those whose events were missed.
     let _ = session.send("Fetch.disable", &json!({}), VERDICT_DEADLINE).await;
     if let Some(params) = network.upgrade().and_then(|network| network.interception()) {
         let _ = session.send("Fetch.enable", &params, VERDICT_DEADLINE).await;

@@ -76,6 +76,7 @@ impl Settings {
         let adds_headers = self.holds_headers && !self.headers.is_empty();
         // The browser reports authentication challenges only for paused requests.
         let mut patterns: Vec<Value> = if handles_auth || self.archive.is_some() || adds_headers {
+            // A pattern that matches all, because headers and archives concern every request.
             vec![json!({"urlPattern": "*"})]
         } else {
             self.routes.iter().flat_map(super::Route::browser_patterns).collect()

@@ -271,7 +271,7 @@ impl ConsoleLog {
         self.navigated.max(self.cleared)
     }
 
-    /// Lines of each level since the log was cleared, without lines in the log that the policy does not allow to read.
+    /// Lines of each level since the log was cleared, without lines that the policy withholds.
     pub(crate) fn counts_for(&self, policy: &FramePolicy) -> BTreeMap<String, u64> {
         let mut counts = self.counts.clone();
         for entry in self.entries.iter().filter(|entry| entry.refused_by(policy).is_some()) {

@@ -29,7 +29,7 @@ pub(crate) struct Dialog {
     pub default_prompt: Option<String>,
 }
 
-/// Replaces a text that the policy does not allow to read.
+/// Replaces a text that the policy withholds.
 const WITHHELD: &str = "(withheld by the policy)";
 
 fn read_message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
@@ -43,7 +43,7 @@ fn read_message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D:
 }
 
 impl Dialog {
-    /// The dialog without its text when the policy does not allow to read the frame that opened it.
+    /// The dialog without its text when the policy does not allow reading the frame that opened it.
     pub(crate) fn redacted(self, policy: &FramePolicy) -> Self {
         if !self.url.starts_with("http") || policy.allows(&self.url, Capability::Read) {
             return self;

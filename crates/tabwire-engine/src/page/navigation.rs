@@ -256,6 +256,7 @@ pub(crate) fn navigate_params(url: &str, referer: Option<&str>) -> serde_json::V
     let mut params = json!({"url": url});
     if let Some(referer) = referer {
         params["referrer"] = json!(referer);
+        // With the default policy Chrome shortens a referrer of another origin to that origin.
         params["referrerPolicy"] = json!("unsafeUrl");
     }
     params
@@ -288,6 +289,8 @@ impl Page {
             return Err(Failure::new(ErrorCode::NotActionable, format!("{url} is a download, not a page."))
                 .with_remedy(Remedy::new("Use {}.", [Step::action("download_file")])));
         }
+        // The error page fires a load event too, so only `errorText` tells that the navigation failed
+        // (docs/cdp/listener-before-navigate.md).
         if let Some(text) = response.error_text.filter(|text| !text.is_empty()) {
             let stopped = self.network().take_stopped().filter(|_| text == BLOCKED);
             return Err(
@@ -306,6 +309,8 @@ impl Page {
         referer: Option<&str>,
         deadline: Deadline,
     ) -> Result<(NavigationWatcher, NavigateResponse), Failure> {
+        // Before the command: on a fast page the load event would be missed (docs/cdp/listener-before-
+        // navigate.md).
         let watcher = NavigationWatcher::start(self);
         let response = self.command("Page.navigate", &navigate_params(url, referer), deadline).await?;
         let response = serde_json::from_value(response)

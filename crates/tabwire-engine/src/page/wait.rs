@@ -298,6 +298,7 @@ impl Page {
         deadline: Deadline,
     ) -> Result<WaitResult, Failure> {
         // A script in the main world cannot be cancelled when the caller leaves, so it polls for one turn at a time.
+        // The function also waits with a timer, because `requestAnimationFrame` does not run in a hidden tab.
         let turn = POLL_TURN.as_millis();
         let expression = format!(
             "(async () => {{ for (const begun = performance.now(); performance.now() - begun < {turn};) {{ \

@@ -99,6 +99,8 @@ impl<'a> InputAction<'a> {
         element: &Element,
         expectation: Value,
     ) -> ResponseFuture<Value> {
+        // Sent before the element was known, to save a round trip. The agent pairs it with the element that
+        // `prepare` found.
         let Some(early) = early else { return self.request_report(element, expectation) };
         let (page, frame, deadline) = (self.page.clone(), element.frame.clone(), self.context.deadline);
         let argument = element_argument(element, expectation, self.context.settles);

@@ -65,6 +65,8 @@ pub(super) struct LifecycleWatcher {
 impl LifecycleWatcher {
     pub(super) fn start(page: &Page, browser: &Browser, is_filtered: bool) -> Self {
         Self {
+            // CDP replays no events, so the streams start before the input (docs/cdp/listener-before-
+            // navigate.md).
             events: MergedEvents::new(page.session().events(METHODS)),
             opened: browser.opened(),
             console: page.state().console().count(),
@@ -199,6 +201,8 @@ impl LifecycleWatcher {
 
     /// Waits until nothing is active; false at the timeout. An open dialog ends the wait too.
     async fn wait_until_idle(&mut self, page: &Page, deadline: Deadline) -> bool {
+        // Idle is a hint and needs a limit: a page that polls is never idle (docs/cdp/what-load-event-
+        // means.md).
         let timeout = if self.activity.is_loading() { SETTLE_LOADING } else { SETTLE_REQUESTS };
         let until = Deadline::at(deadline.instant().min(Instant::now() + timeout));
         while !self.activity.is_idle() {
@@ -263,6 +267,7 @@ impl LifecycleWatcher {
         if listed >= self.activity.windows() {
             return None;
         }
+        // `Page.windowOpen` comes before the event of the new target.
         self.opened.find(is_ours, WINDOW_TIMEOUT).await.ok().map(|opened| opened.target_id)
     }
 
@@ -285,6 +290,7 @@ impl LifecycleWatcher {
 /// Waits for animations that end soon.
 async fn wait_for_animations(report: &SettleReport, deadline: Deadline) {
     let Some(end) = report.animations_end.map(Duration::from_millis) else { return };
+    // An animation applies its last value in the frame after its end.
     let until = Instant::now() + end.min(ANIMATION_TIMEOUT) + TWO_FRAMES;
     tokio::time::sleep_until(until.min(deadline.instant())).await;
 }

@@ -42,6 +42,7 @@ impl EmulatedBrowser {
         }
         self.debuggees.insert(debuggee_id.clone());
         let tree = tabwire_cdp::lenient_json::read(response.as_bytes());
+        // The page may have navigated since its last tab event.
         self.update_main_frame(tab, tree.pointer("/frameTree/frame"));
         let mut has_setup = false;
         for session in self.sessions.on(&debuggee_id) {
@@ -65,6 +66,7 @@ impl EmulatedBrowser {
             // The debugger was detached meanwhile.
             return;
         }
+        // `Page.createIsolatedWorld` was recorded for the main frame; clients expect the world in every frame.
         let has_new_worlds = self.create_worlds_in_child_frames(tab, response);
         let has_children = self.debuggees.children_in(tab).next().is_some();
         if has_new_worlds || has_children {
@@ -141,6 +143,7 @@ impl EmulatedBrowser {
         tree: Option<&Value>,
     ) -> bool {
         let Some(entry) = self.sessions.get_mut(session) else { return false };
+        // The synthetic tree had only the main frame; the client receives events for the others.
         let has_synthetic_tree = std::mem::take(&mut entry.has_synthetic_tree);
         let has_setup = !entry.setup_replay.entries().is_empty();
         if has_synthetic_tree {
@@ -273,7 +276,7 @@ impl EmulatedBrowser {
         let Some(entry) = self.tabs.get_mut(&tab) else { return };
         let state = std::mem::replace(&mut entry.state, TabState::Detached);
         if let TabState::Attaching { waiting } = state {
-            let message = format!("The debugger was taken off this tab ({reason}).");
+            let message = format!("The debugger was detached from this tab ({reason}).");
             let error = ProtocolError::tabwire(ErrorCode::Detached, message);
             for one in waiting {
                 self.fail(&one.requester, &error);

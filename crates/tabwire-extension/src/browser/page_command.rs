@@ -280,6 +280,8 @@ impl EmulatedBrowser {
         command: &Command,
     ) -> OnResponse {
         self.last_script += 1;
+        // The client gets an id at once; Chrome's id follows when the debugger is attached, and differs for
+        // each attachment.
         let given = format!("tabwire-{}", self.last_script);
         self.record_setup(debuggee_id, session, command, Some(&given));
         if let Some(entry) = self.sessions.get_mut(session) {
@@ -306,6 +308,8 @@ impl EmulatedBrowser {
         let name = command.read_params().ok();
         let name = name.as_ref().and_then(|params| params.get("name")).and_then(Value::as_str);
         if let (Some(name), Some(entry)) = (name, self.sessions.get_mut(session)) {
+            // Chrome keeps a binding of the shared session until it is removed, so it is removed with the
+            // virtual one.
             entry.bindings.insert(name.to_owned());
         }
     }
@@ -318,6 +322,8 @@ impl EmulatedBrowser {
         domain: &str,
         requester: &Requester,
     ) -> bool {
+        // Chrome has one session for each tab: a domain stays enabled while one of the virtual sessions needs
+        // it.
         let others = self.sessions.others_enabled(debuggee_id, session, domain);
         if domain == "Fetch" && others {
             // One client continues a paused request; another one would wait for it forever.

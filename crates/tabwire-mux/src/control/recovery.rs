@@ -106,6 +106,7 @@ impl BrowserState {
                 Some((self.sessions.depth(id), (client, parent, "Target.detachedFromTarget", params)))
             })
             .collect();
+        // Children first, so that no event names a parent that the client has already dropped.
         detached.sort_by_key(|(depth, _)| std::cmp::Reverse(*depth));
         let mut events: Vec<ClientEvent> = detached.into_iter().map(|(_, event)| event).collect();
         for target in self.targets.ids() {

@@ -53,6 +53,8 @@ impl Mux {
             InternalCommand::InitControl,
             now,
         );
+        // Paused, so that clients see a target before its first script runs; discovery alone reports it too
+        // late (docs/cdp/auto-attach-against-discover.md).
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         self.router.send(Some(&control), "Target.setAutoAttach", attach, InternalCommand::InitControl, now);
     }
@@ -182,6 +184,8 @@ impl Mux {
         else {
             return;
         };
+        // Each browser session has a browser target of its own in Chromium 156 (docs/cdp/browser-target-
+        // sessions.md).
         if info.get("type").and_then(Value::as_str) == Some("browser") {
             self.state.sessions.set_browser_target(CdpSessionId::new(session), info.clone());
             return;
@@ -202,6 +206,8 @@ impl Mux {
         if params.get("waitingForDebugger").and_then(Value::as_bool) == Some(true) {
             let until = now + RESUME_DEADLINE;
             if let Some(entry) = self.state.targets.find_mut(target.as_str()) {
+                // Every paused target must be resumed, wanted or not: it would hang, and a paused popup can
+                // freeze its opener (docs/cdp/waiting-for-the-debugger.md).
                 let (info, waiters) = (info.clone(), Default::default());
                 entry.paused = Some(PausedTarget { session, info, waiters, until });
             }

@@ -60,6 +60,8 @@ impl Mux {
         if let Some(entry) = target.and_then(|target| self.state.targets.find_mut(target.as_str())) {
             entry.paused_on = Some(session.clone());
         }
+        // Not the only guard, because `Fetch` fails open: Chromium continues paused requests when their CDP session ends (docs/cdp/network-
+        // against-fetch.md).
         let kinds = UNSEEN.iter().filter(|_| is_page).chain([&DOCUMENT]);
         let patterns: Vec<Value> =
             kinds.map(|kind| json!({"urlPattern": "*", "resourceType": kind})).collect();

@@ -173,6 +173,7 @@ impl Mux {
         };
         match method {
             "Page.frameAttached" => entry.frames.attached(frame, text("parentFrameId")),
+            // `swap`: the frame moves to another process and keeps its id.
             "Page.frameDetached" => entry.frames.detached(frame, text("reason") == Some("swap")),
             "Page.navigatedWithinDocument" => {
                 let url = text("url").unwrap_or_default();

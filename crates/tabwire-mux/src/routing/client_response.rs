@@ -30,7 +30,7 @@ impl Mux {
             ResponseHandling::PassThrough => self.pass_response(client, client_id, session, arrived),
             ResponseHandling::Attach(target) => {
                 if let (Some(client), Some(session)) = (self.state.clients.get_mut(client), session) {
-                    client.non_flat.answered(session, &target);
+                    client.non_flat.responded(session, &target);
                 }
                 self.pass_response(client, client_id, session, arrived);
             }

@@ -76,6 +76,8 @@ impl Mux {
                 if method == "Inspector.detached" {
                     self.control.note_signal(WeakSignal::InspectorDetached, now);
                 }
+                // A crashed page keeps its CDP sessions in Chromium 156; `Page.navigate` on one of them brings
+                // the page back.
                 if method == "Inspector.targetReloadedAfterCrash"
                     && let Some(session) = envelope.session
                 {
@@ -101,6 +103,8 @@ impl Mux {
                         } else if !(method.starts_with("Browser.download") && self.serves_downloads()) {
                             let method = method.to_owned();
                             self.on_client_event(&event, &method, frame);
+                            // Chromium never responds to commands that were pending when the page crashed
+                            // (docs/cdp/waiting-for-the-debugger.md).
                             if method == "Inspector.targetCrashed" {
                                 self.fail_on_session(&event.session, now);
                             }
@@ -180,6 +184,8 @@ impl Mux {
     /// The browser sent a response above the size limit; its requester gets an error.
     pub fn oversize_from_browser(&mut self, head: &[u8], size: usize) {
         let digits: Vec<u8> = head
+            // Chromium writes `id` first in a response (docs/cdp/flatten-mode.md), so the head of the frame
+            // names the command.
             .strip_prefix(br#"{"id":"#)
             .map(|rest| rest.iter().copied().take_while(u8::is_ascii_digit).collect())
             .unwrap_or_default();
@@ -287,6 +293,8 @@ impl Mux {
     /// A CDP session ended: the browser will not respond to its pending commands.
     pub(crate) fn session_gone(&mut self, session: &CdpSessionId, now: Instant) {
         let mut touched = BTreeSet::new();
+        // Chromium reports the end of the session only, not of the sessions below it (docs/cdp/detach-
+        // discipline.md).
         for (id, gone) in self.state.sessions.take_tree(session) {
             // In the browser it is a child of the control session, so it did not end with its client's session.
             if gone.is_handed_over && id != *session {
@@ -330,6 +338,8 @@ impl Mux {
         }
         self.end_exposures_without_session(now);
         for target in touched {
+            // Chromium has reset overrides that other sessions of the page still want (docs/cdp/shared-state-
+            // between-sessions.md).
             self.repeat_settings(&target, now);
         }
     }
@@ -346,6 +356,7 @@ impl Mux {
             return;
         };
         let expected = pending.session.as_ref() == on;
+        // For an unknown session, Chromium sends error -32001 without a `sessionId` (docs/cdp/flatten-mode.md).
         let complains = on.is_none() && is_no_session(&arrived.frame);
         if !expected && !complains {
             self.counters.responses_misrouted += 1;

@@ -71,7 +71,7 @@ impl Mux {
             Ok(envelope) => envelope,
             Err(error) => return self.refuse_unreadable(client, &error),
         };
-        if self.queued_behind_look(client, frame) {
+        if self.queued_behind_query(client, frame) {
             return;
         }
         let Some(entry) = self.state.clients.get(client) else { return };

@@ -30,11 +30,14 @@ impl Mux {
     ) {
         if wanted.is_none() {
             self.state.note_auto_attach(session, None);
+            // As in Chromium: turning auto-attach off detaches all that it attached (docs/cdp/auto-attach-
+            // against-discover.md).
             self.detach_auto_attached(session, now);
             self.router.deliver(client, reply, FrameClass::Response);
             return;
         }
         self.start_auto_attach(client, session, wanted, now);
+        // Chromium sends the events of existing targets before the response, and clients rely on that order.
         self.router.reply_after_attachments(client, session, reply);
     }
 
@@ -134,6 +137,7 @@ impl Mux {
         delays: &[DelayId],
         now: Instant,
     ) {
+        // The client may have turned auto-attach off while the attachment was under way.
         let unwanted =
             self.state.sessions.find(session.as_str()).is_some_and(|session| session.auto_attach().is_none());
         if let Some(child) = child.filter(|_| unwanted) {
@@ -157,6 +161,7 @@ impl Mux {
         delays: &[DelayId],
         now: Instant,
     ) {
+        // A client that was never attached cannot resume the target, so the target must not wait for it.
         self.resumed_through(session, target, now);
         self.router.release_replies(delays);
     }

@@ -187,6 +187,8 @@ impl Mux {
         let (Some(page), Some(_)) = (exposure.page.clone(), &exposure.browser) else { return };
         let name = exposure.name.clone();
         let expression = format!(
+            // Chromium's own command gives the page an object with `send` and `onmessage`; the BiDi mapper of
+            // chromedriver uses both.
             "(() => {{ const send = window[{0}]; window[{0}] = {{ onmessage: null, send: (message) => send(message) }}; }})()",
             json!(name)
         );

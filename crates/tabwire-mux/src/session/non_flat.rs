@@ -40,9 +40,9 @@ pub(crate) struct NonFlatSessions {
 impl NonFlatSessions {
     /// A session was announced: records it if it is not flat.
     pub(crate) fn attached(&mut self, session: &str, parent: &CdpSessionId, target: &TargetId) {
-        let asked = self.requested.iter().position(|(on, wanted)| on == parent && wanted == target);
-        if let Some(asked) = asked {
-            self.requested.remove(asked);
+        let requested = self.requested.iter().position(|(on, wanted)| on == parent && wanted == target);
+        if let Some(requested) = requested {
+            self.requested.remove(requested);
         } else if !self.parents.contains(parent) {
             return;
         }
@@ -51,8 +51,8 @@ impl NonFlatSessions {
         }
     }
 
-    /// A request to attach is answered.
-    pub(crate) fn answered(&mut self, parent: &CdpSessionId, target: &TargetId) {
+    /// A request to attach has its response.
+    pub(crate) fn responded(&mut self, parent: &CdpSessionId, target: &TargetId) {
         self.requested.retain(|(on, wanted)| on != parent || wanted != target);
     }
 
@@ -100,6 +100,8 @@ impl Mux {
         };
         let mut params = params.clone();
         if let Some(members) = params.as_object_mut() {
+            // The browser would wrap all messages of a session without `flatten` as text, and no check could
+            // read them.
             members.insert("flatten".to_owned(), Value::Bool(true));
         }
         self.forward_rewritten(command, &params, handling, now);

@@ -56,6 +56,7 @@ impl PageSettings {
         else {
             return;
         };
+        // The last one counts: each of these commands replaces the whole setting of its session.
         self.kept.retain(|setting| setting.method != *setter);
         let bytes: usize = self.kept.iter().map(|setting| setting.params.len()).sum();
         let fits = self.kept.len() < SETTINGS_PER_SESSION

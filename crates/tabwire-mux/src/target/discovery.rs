@@ -159,6 +159,7 @@ impl BrowserState {
 /// Whether two descriptions differ in more than `attached`, which the mux computes per client.
 fn differs_visibly(before: &Value, after: &Value) -> bool {
     let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return true };
+    // The browser sets `attached` for any session, of any client; `info_for` sets it for each client.
     let visible = |key: &&String| key.as_str() != "attached";
     before.keys().filter(visible).count() != after.keys().filter(visible).count()
         || after.iter().filter(|(key, _)| visible(key)).any(|(key, value)| before.get(key) != Some(value))

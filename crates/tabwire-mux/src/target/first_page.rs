@@ -1,7 +1,7 @@
-//! The first page of each client: opened when the client first looks for targets, first in every list, and closed when
+//! The first page of each client: opened when the client first requests targets, first in every list, and closed when
 //! the client leaves without using it.
 //!
-//! A client that looks for targets waits: until its page is open, and, for discovery, until the titles of targets are
+//! A client that requests targets waits: until its page is open, and, for discovery, until the titles of targets are
 //! current. The frames that follow wait as well, because the browser would handle them in order.
 
 use std::time::Instant;
@@ -32,30 +32,30 @@ const BLANK: &str = "about:blank";
 const USES: &[&str] =
     &["Runtime.evaluate", "Runtime.callFunctionOn", "Page.setDocumentContent", "DOM.setOuterHTML"];
 
-/// A command that looks for targets.
+/// A command that requests targets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum TargetQuery {
     List,
     Discover,
     Attach,
 }
 
-impl Look {
+impl TargetQuery {
     fn read(envelope: &ClientEnvelope<'_>) -> Option<Self> {
-        let (look, flag) = match envelope.method {
+        let (query, flag) = match envelope.method {
             "Target.getTargets" => return Some(Self::List),
             "Target.setDiscoverTargets" => (Self::Discover, "discover"),
             "Target.setAutoAttach" => (Self::Attach, "autoAttach"),
             _ => return None,
         };
         let params: Value = serde_json::from_str(envelope.params?.get()).ok()?;
-        (params.get(flag).and_then(Value::as_bool) == Some(true)).then_some(look)
+        (params.get(flag).and_then(Value::as_bool) == Some(true)).then_some(query)
     }
 }
 
 impl Mux {
     /// Queues a frame of a client that waits for targets.
-    pub(crate) fn queued_behind_look(&mut self, client: ClientId, frame: &[u8]) -> bool {
+    pub(crate) fn queued_behind_query(&mut self, client: ClientId, frame: &[u8]) -> bool {
         let Some(waiting) = self.state.clients.get_mut(client).and_then(|client| client.waiting.as_mut())
         else {
             return false;
@@ -68,13 +68,15 @@ impl Mux {
 
     /// Whether a command has to wait until the targets can be listed.
     pub(crate) fn waits_for_targets(&mut self, command: &Command<'_>, now: Instant) -> bool {
-        let Some(look) = Look::read(&command.envelope) else { return false };
+        let Some(query) = TargetQuery::read(&command.envelope) else { return false };
         let Some(client) = self.state.clients.get_mut(command.client) else { return false };
         let is_fresh = std::mem::take(&mut client.has_fresh_targets);
         let on_browser = self.state.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
         let waits = on_browser
             && (self.opens_first_page(command.client, now)
-                || (look == Look::Discover && !is_fresh && self.requests_targets(command.client, now)));
+                || (query == TargetQuery::Discover
+                    && !is_fresh
+                    && self.requests_targets(command.client, now)));
         if let Some(client) = self.state.clients.get_mut(command.client).filter(|_| waits) {
             let mut waiting = Backlog::default();
             waiting.try_push(BytesMut::from(command.frame));
@@ -102,6 +104,8 @@ impl Mux {
         if let (Some(PartitionScope::Context(context)), Some(members)) = (place, params.as_object_mut()) {
             members.insert("browserContextId".to_owned(), json!(context.as_str()));
         }
+        // A page behind another one in the same window is not drawn (docs/cdp/background-tabs-and-
+        // screenshots.md).
         if let (true, Some(members)) = (opens_window, params.as_object_mut()) {
             members.insert("newWindow".to_owned(), json!(true));
         }
@@ -139,6 +143,7 @@ impl Mux {
     /// Requests the current titles of all targets: the browser does not report every change.
     fn requests_targets(&mut self, client: ClientId, now: Instant) -> bool {
         let Some(control) = self.control.session() else { return false };
+        // Without a filter the browser leaves out tab targets (docs/cdp/target-types-and-tab-targets.md).
         let internal = InternalCommand::RefreshTargets(client);
         self.router.send(Some(&control), "Target.getTargets", json!({"filter": [{}]}), internal, now);
         true
@@ -209,6 +214,7 @@ impl BrowserState {
     pub(crate) fn title_received(&mut self, info: &Value) {
         let id = info.get("targetId").and_then(Value::as_str).unwrap_or_default();
         if let (Some(target), Some(title)) = (self.targets.find_mut(id), info.get("title"))
+            // The list may be older than an event: its title belongs to its URL.
             && target.info.get("url") == info.get("url")
             && let Some(members) = target.info.as_object_mut()
         {

@@ -41,6 +41,7 @@ impl BrowserState {
         if let Some(owner) = self.owner_by_opener(entry) {
             return owner;
         }
+        // The event of a new target precedes the response that tells which command created it.
         let commands = self.commands_that_may_have_made(entry, pending);
         if commands.is_empty() { UNOWNED } else { Owner::Undecided { commands, root: id.clone() } }
     }
@@ -106,6 +107,7 @@ impl BrowserState {
                 .is_none_or(|context| self.partitions.contexts().client_of(context.as_str()).is_none())
         };
         let context = entry.context();
+        // Chromium can announce a page before the response to the command that created its context.
         let strange_context = context.is_some()
             && !self
                 .targets

@@ -76,7 +76,7 @@ impl FakeWindows {
 
     pub(crate) fn free_port(&self, request: &Value) -> io::Result<Value> {
         let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|found| found.local_addr());
-        let preferred = number(request, "wish");
+        let preferred = number(request, "preferred");
         match bind(preferred) {
             Ok(address) => Ok(json!({"port": address.port()})),
             Err(_) if request["fixed"] == true => Err(io::Error::other(format!("port {preferred} is taken"))),

@@ -103,7 +103,7 @@ fn find_connection_response(incoming: Incoming<'_>) -> Option<SiteResponse> {
 /// Delayed responses: `?milliseconds=N`, default one second.
 fn find_slow(incoming: Incoming<'_>) -> Option<SiteResponse> {
     let response = match incoming.path() {
-        "/slow" => Response::html("<!doctype html><title>Slow</title><p id=\"text\">slow answer</p>"),
+        "/slow" => Response::html("<!doctype html><title>Slow</title><p id=\"text\">slow response</p>"),
         "/slow/data" => Response::text("slow data"),
         "/slow/image.svg" => static_pages::find("/image.svg", incoming.port)?,
         "/slow/script.js" => {

@@ -17,14 +17,14 @@ of the turn; `/steer TEXT` sends it into the turn. `/attach FILE`, `/retry`, `/s
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ChatCommand {
-    /// List the agents that a chat can run, with those that are installed.
+    /// List the agents that a chat can run, and which of them are installed.
     Agents,
     /// Start a chat: at a terminal line by line, else one message per line of standard input.
     ///
     /// The agent gets Tabwire's tools in a guarded session of its own, which ends with the agent. `--session` uses one of
     /// yours.
     New(NewChatFlags),
-    /// Go on with an earlier chat.
+    /// Continue an earlier chat.
     Resume {
         /// The chat's id.
         id: String,

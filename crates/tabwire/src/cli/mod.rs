@@ -148,7 +148,8 @@ pub(crate) enum Command {
     },
     /// Run actions from JSON lines, and print one result per line.
     ///
-    /// A line is `{"action": "click", "params": {"target": "e3"}}`, with optional `session`, `tab` and `timeout_ms`.
+    /// A line is `{"action": "click", "params": {"target": "e3"}}`, with optional `session`, `tab`, `snapshot` and
+    /// `timeout_ms`.
     /// Results have the same order: `{"ok": true, "result": …}` or `{"ok": false, "error": …}`.
     Batch {
         /// The file; `-` is standard input (default).
@@ -200,7 +201,7 @@ pub(crate) enum Command {
     /// The browser may ask its user for consent once. All clients then share that connection. Tabwire never closes an
     /// attached browser.
     Connect {
-        /// A port, an http, ws or wss URL, a profile directory, or a channel such as chrome or edge-beta (default: the
+        /// A port, an http(s) or ws(s) URL, a profile directory, or a channel such as chrome or edge-beta (default: the
         /// first running browser found).
         address: Option<String>,
         /// A header for a remote browser: `Name: value`, or `@FILE` with one per line; repeatable.
@@ -233,7 +234,7 @@ pub(crate) enum Command {
     /// Chat with an agent that uses the browser.
     ///
     /// Runs agents that speak the Agent Client Protocol, such as Codex and Claude Code, with Tabwire's tools. The policy
-    /// asks you in the chat. Whatever else an agent wants to use, it asks for, too.
+    /// asks you in the chat. It also asks you before the agent uses anything else.
     #[command(after_help = CHAT_HELP)]
     Chat {
         #[command(subcommand)]
@@ -269,13 +270,13 @@ pub(crate) enum Command {
         #[arg(long, short)]
         yes: bool,
     },
-    /// Print the documentation, which is inside this program: a page, or what an error code means.
+    /// Print a page of the documentation, or the meaning of an error code.
     ///
-    /// Without a page it lists the pages.
+    /// The documentation is inside this program. Without a page, lists the pages.
     Docs {
         /// A page such as `policy`, or an error code such as REF_EXPIRED.
         page: Option<String>,
-        /// Open it in the browser instead, from the installed files; the Debian package and the tarball have them.
+        /// Open the page in the browser, from the files that the Debian package and the tarball install.
         #[arg(long)]
         open: bool,
     },
@@ -337,7 +338,7 @@ pub(crate) enum Command {
     },
     /// Show and answer the approval requests of agents.
     ///
-    /// In a terminal, waits for requests and prompts for each; elsewhere, lists them. A request without a response is
+    /// In a terminal, waits for requests and prompts for each; elsewhere, lists them. A request without an answer is
     /// denied after 60 s.
     Approvals {
         #[command(subcommand)]

@@ -89,7 +89,7 @@ pub(crate) enum PolicyCommand {
         /// The policy (default: that of the session).
         #[arg(long, value_name = "POLICY", value_parser = parse_policy)]
         policy: Option<PolicyProfile>,
-        /// The agent that would do it; grants for other agents do not hold for it.
+        /// Decide for this agent: grants for other agents do not apply.
         #[arg(long, value_name = "NAME")]
         agent: Option<String>,
     },
@@ -103,7 +103,7 @@ pub(crate) enum ApprovalsCommand {
     Answer {
         /// The request's id.
         id: String,
-        /// The response.
+        /// The answer.
         answer: ApprovalAnswer,
         /// Answer without a terminal, for scripts written by a person.
         #[arg(long)]

@@ -21,7 +21,7 @@ pub(crate) enum ProviderCommand {
         #[arg(long)]
         force: bool,
     },
-    /// List the providers: where they are, and which secrets they use.
+    /// List the providers with their servers and the secrets that they use.
     List,
     /// Rent a browser, connect to it and release it. This can cost money.
     Test {

@@ -49,7 +49,7 @@ pub(crate) struct ReplFlags {
 /// Options of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunFlags {
-    /// Run it again whenever the file or one that it imports changes, until Ctrl-C. Before the file's name.
+    /// Run again after each change of the file or its imports, until Ctrl-C. Give it before the file's name.
     #[arg(long)]
     pub(crate) watch: bool,
     /// The file: JavaScript or TypeScript.

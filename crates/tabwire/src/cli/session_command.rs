@@ -19,7 +19,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         view: ViewFlags,
     },
-    /// Close a session's browser. The session's options and context stay.
+    /// Close a session's browser. The session's options and remembered values stay.
     Stop {
         /// The session (default: the current one).
         name: Option<SessionName>,

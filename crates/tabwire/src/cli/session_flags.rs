@@ -40,7 +40,7 @@ pub(crate) struct SessionFlags {
     /// programs: use it only with a profile that you trust.
     #[arg(long)]
     profile_extensions: bool,
-    /// Attach to a running browser: a port, an http, ws or wss URL, a profile directory, or a channel.
+    /// Attach to a running browser: a port, an http(s) or ws(s) URL, a profile directory, or a channel.
     #[arg(long, value_name = "BROWSER", conflicts_with_all = ["browser", "headed", "profile"])]
     #[arg(group = "remote_url")]
     cdp: Option<String>,
@@ -92,7 +92,7 @@ pub(crate) struct SessionFlags {
     /// Encrypt saved state with the passphrase on the first line of FILE.
     #[arg(long, value_name = "FILE", requires = "save_state")]
     state_passphrase_file: Option<PathBuf>,
-    /// Keep a picture of the page after every action, for the dashboard and `log export --html`.
+    /// Keep a screenshot of the page after every action, for the dashboard and `log export --html`.
     #[arg(long)]
     trail: bool,
     /// guarded: allow only what is granted, reading included; open: allow what is not denied.
@@ -165,8 +165,8 @@ pub(crate) fn read_capabilities(path: &Path) -> Result<serde_json::Value, Failur
     }
     let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
     let read: Result<serde_json::Value, _> = serde_json::from_str(&text);
-    let value = read.map_err(|error| bad(format!("no JSON at line {}", error.line())))?;
-    if value.is_object() { Ok(value) } else { Err(bad("it is no JSON object".to_owned())) }
+    let value = read.map_err(|error| bad(format!("invalid JSON at line {}", error.line())))?;
+    if value.is_object() { Ok(value) } else { Err(bad("it is not a JSON object".to_owned())) }
 }
 
 /// Reads headers, also from files: a credential in a file is not visible in the process list.

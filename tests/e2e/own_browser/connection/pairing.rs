@@ -156,7 +156,7 @@ fn t42_a_panel_proves_its_purpose_and_replaces_no_browser() {
         json!({"name": "chat.say", "chat": "../../etc", "text": "x"}),
         json!({"name": "chat.open", "chat": "0123456789ab"}),
         json!({"name": "chat.new", "agent": "sh"}),
-        json!({"name": "chat.picture", "chat": "0123456789ab", "number": 1}),
+        json!({"name": "chat.screenshot", "chat": "0123456789ab", "number": 1}),
         json!({"name": "chat.export", "chat": "../../etc/passwd"}),
         json!({"name": "chat.retry", "chat": "0123456789ab"}),
         json!({"name": "chat.say", "chat": "0123456789ab", "text": "x", "directory": "/"}),

@@ -14,9 +14,9 @@ use tabwire_extension::user_message::UserMessage;
 use crate::chat::Chat;
 use crate::chat::api::{AnswerBody, ChangeBody};
 use crate::chat::create::NewChat;
-use crate::chat::pictures::Picture;
 use crate::chat::prompt::{FileBody, ImageBody, Message};
 use crate::chat::run::ChatCommand;
+use crate::chat::screenshots::Screenshot;
 use crate::chat::socket::context::{PointedContext, TabContext, with_context};
 use crate::chat::socket::{Connection, OpenedChat};
 use crate::extension::notifications::NotificationSources;
@@ -77,9 +77,9 @@ enum PageRequest {
     /// The chat as Markdown.
     #[serde(rename = "chat.export")]
     Export { chat: String },
-    /// The picture of a step.
-    #[serde(rename = "chat.picture")]
-    Picture { chat: String, number: u64 },
+    /// The screenshot of a step.
+    #[serde(rename = "chat.screenshot")]
+    Screenshot { chat: String, number: u64 },
     /// Answer a question of the agent, or one of the policy.
     #[serde(rename = "answer")]
     Answer {
@@ -166,8 +166,8 @@ impl Connection {
                 self.answer(&daemon.find_chat(&chat)?, body).await?;
             }
             PageRequest::Export { chat } => return Ok(daemon.find_chat(&chat)?.export()),
-            PageRequest::Picture { chat, number } => {
-                let Picture { mime_type, bytes } = daemon.find_chat(&chat)?.find_picture(number)?;
+            PageRequest::Screenshot { chat, number } => {
+                let Screenshot { mime_type, bytes } = daemon.find_chat(&chat)?.find_screenshot(number)?;
                 return Ok(json!({"type": mime_type, "data": STANDARD.encode(bytes)}));
             }
             PageRequest::Forget { .. } | PageRequest::Search { .. } => {}

@@ -30,7 +30,8 @@ impl ChosenFiles {
         let is_new = self.files.last().is_none_or(|(last, ..)| *last != file);
         if self.bytes > TOTAL_BYTES || is_new && self.files.len() >= FILES {
             *self = Self::default();
-            let message = format!("At most {FILES} files with {} MiB are taken.", TOTAL_BYTES >> 20);
+            let message =
+                format!("At most {FILES} files with {} MiB in total are accepted.", TOTAL_BYTES >> 20);
             return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy("Choose fewer files."));
         }
         if is_new {

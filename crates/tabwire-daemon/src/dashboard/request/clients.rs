@@ -84,7 +84,7 @@ pub(super) async fn disconnect(daemon: &Arc<Daemon>, request: DisconnectRequest)
         None => daemon.scripts.disconnect(&request.client),
     };
     let (client, session) = found.ok_or_else(|| {
-        Failure::new(ErrorCode::BadArgs, "The client has left already.")
+        Failure::new(ErrorCode::BadArgs, "The client has already disconnected.")
             .with_remedy("Look at the list again.")
     })?;
     write_row(daemon, session, &client).await;

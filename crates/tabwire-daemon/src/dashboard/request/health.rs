@@ -24,7 +24,7 @@ pub(super) async fn health(daemon: &Arc<Daemon>) -> Value {
         let log_bytes = std::fs::metadata(log).map_or(0, |facts| facts.len());
         (own_memory(), trail.size(), log_bytes)
     });
-    let (memory, (pictures, picture_bytes), log_bytes) = sizes.await.unwrap_or_default();
+    let (memory, (screenshots, screenshot_bytes), log_bytes) = sizes.await.unwrap_or_default();
     let clients = daemon.clients.list().await;
     json!({
         "version": VERSION,
@@ -36,7 +36,7 @@ pub(super) async fn health(daemon: &Arc<Daemon>) -> Value {
         "event_streams": daemon.event_streams.count(),
         "dashboards": daemon.dashboards.count(std::time::Instant::now()),
         "log": {"on": daemon.audit.writes(), "bytes": log_bytes, "lost_rows": daemon.audit.lost()},
-        "trail": {"pictures": pictures, "bytes": picture_bytes},
+        "trail": {"screenshots": screenshots, "bytes": screenshot_bytes},
         "extensions": daemon.extensions.list().await,
     })
 }

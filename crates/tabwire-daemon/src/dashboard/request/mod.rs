@@ -20,7 +20,7 @@ use self::clients::{DisconnectRequest, HoldRequest};
 use self::files::FileRequest;
 use self::policy::{AllowRequest, CheckRequest, DenyRequest};
 pub(super) use self::rows::ShownRow;
-use self::rows::{ExportRequest, PictureRequest, RowsRequest};
+use self::rows::{ExportRequest, RowsRequest, ScreenshotRequest};
 use crate::daemon::Daemon;
 use crate::dashboard::live::Command;
 
@@ -52,8 +52,8 @@ pub(super) enum DashboardRequest {
     Rows(RowsRequest),
     /// The names of sessions, clients and kinds in the log.
     RowNames(NoParameters),
-    /// The picture of one row.
-    Picture(PictureRequest),
+    /// The screenshot of one row.
+    Screenshot(ScreenshotRequest),
     /// A session as one HTML file.
     Export(ExportRequest),
     PolicyAllow(AllowRequest),
@@ -160,7 +160,7 @@ async fn run(daemon: &Arc<Daemon>, request: DashboardRequest) -> Result<Value, F
     match request {
         DashboardRequest::Rows(request) => rows::rows(daemon, request).await,
         DashboardRequest::RowNames(NoParameters {}) => rows::names(daemon).await,
-        DashboardRequest::Picture(request) => rows::picture(daemon, request).await,
+        DashboardRequest::Screenshot(request) => rows::screenshot(daemon, request).await,
         DashboardRequest::Export(request) => rows::export(daemon, request).await,
         DashboardRequest::PolicyAllow(request) => policy::allow(daemon, request).await,
         DashboardRequest::PolicyDeny(request) => policy::deny(daemon, request).await,

@@ -1,4 +1,4 @@
-//! Rows of the audit log, their pictures, and the export of a session.
+//! Rows of the audit log, their screenshots, and the export of a session.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,9 +16,9 @@ use crate::trail::{Trail, html};
 /// Most rows of one response.
 const MOST_ROWS: u32 = 200;
 
-/// Most rows and bytes of pictures in an export. The command line has a larger limit.
+/// Most rows and bytes of screenshots in an export. The command line has a larger limit.
 const EXPORT_ROWS: u32 = 2_000;
-const EXPORT_PICTURE_BYTES: usize = 8 * 1024 * 1024;
+const EXPORT_SCREENSHOT_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -43,7 +43,7 @@ pub(in crate::dashboard) struct RowsRequest {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::dashboard) struct PictureRequest {
+pub(in crate::dashboard) struct ScreenshotRequest {
     number: i64,
 }
 
@@ -56,19 +56,19 @@ pub(in crate::dashboard) struct ExportRequest {
     project: Option<String>,
 }
 
-/// A row, and whether it has a picture.
+/// A row, and whether it has a screenshot.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::dashboard) struct ShownRow {
     #[serde(flatten)]
     row: Row,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(default)]
-    picture: bool,
+    screenshot: bool,
 }
 
 impl ShownRow {
     pub(in crate::dashboard) fn new(row: Row, trail: &Trail) -> Self {
-        Self { picture: trail.has(&row), row }
+        Self { screenshot: trail.has(&row), row }
     }
 }
 
@@ -118,24 +118,24 @@ pub(super) async fn names(daemon: &Daemon) -> Result<Value, Failure> {
     Ok(json!({"sessions": sessions, "clients": clients, "kinds": kinds, "session_keys": session_keys}))
 }
 
-/// The picture of a row, as base64.
-pub(super) async fn picture(daemon: &Daemon, request: PictureRequest) -> Result<Value, Failure> {
+/// The screenshot of a row, as base64.
+pub(super) async fn screenshot(daemon: &Daemon, request: ScreenshotRequest) -> Result<Value, Failure> {
     let (path, trail) = (daemon.config.paths.audit_log(), std::sync::Arc::clone(&daemon.trail));
     blocking(move || {
         let row = match open(&path)? {
             Some(reader) => reader.find(RowNumber(request.number)).map_err(|error| unreadable(&error))?,
             None => None,
         };
-        let picture = row.and_then(|row| trail.find(&row)).ok_or_else(|| {
-            Failure::new(ErrorCode::BadArgs, format!("Row {} has no picture.", request.number))
-                .with_remedy("Pictures are kept for 7 days, in sessions with `--trail`.")
+        let screenshot = row.and_then(|row| trail.find(&row)).ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, format!("Row {} has no screenshot.", request.number))
+                .with_remedy("Sessions with `--trail` keep screenshots for 7 days.")
         })?;
-        Ok(json!({"type": "image/jpeg", "data": STANDARD.encode(picture)}))
+        Ok(json!({"type": "image/jpeg", "data": STANDARD.encode(screenshot)}))
     })
     .await
 }
 
-/// The last rows of a session and their pictures, as one HTML file.
+/// The last rows of a session and their screenshots, as one HTML file.
 pub(super) async fn export(daemon: &Daemon, request: ExportRequest) -> Result<Value, Failure> {
     let (path, trail) = (daemon.config.paths.audit_log(), std::sync::Arc::clone(&daemon.trail));
     let ExportRequest { session, project } = request;
@@ -149,13 +149,13 @@ pub(super) async fn export(daemon: &Daemon, request: ExportRequest) -> Result<Va
             let message = format!("The log has no row of session {session}.");
             return Err(Failure::new(ErrorCode::BadArgs, message));
         }
-        let mut left = EXPORT_PICTURE_BYTES;
-        let picture = |row: &Row| {
-            let found = trail.find(row).filter(|picture| picture.len() <= left)?;
+        let mut left = EXPORT_SCREENSHOT_BYTES;
+        let screenshot = |row: &Row| {
+            let found = trail.find(row).filter(|screenshot| screenshot.len() <= left)?;
             left -= found.len();
             Some(found)
         };
-        let html = html::document(session.as_str(), &rows, picture);
+        let html = html::document(session.as_str(), &rows, screenshot);
         Ok(json!({"file": format!("tabwire-{session}.html"), "html": html}))
     })
     .await

@@ -23,7 +23,7 @@ pub(crate) struct FrameGoto {
     /// The URL.
     #[schemars(extend("x-carries" = "url"))]
     url: String,
-    /// The referer that the request has.
+    /// The request's Referer header.
     #[arg(long)]
     #[serde(default)]
     #[schemars(extend("x-carries" = "text"))]

@@ -1,26 +1,12 @@
 //! Actions that only scripts call. They share policy, audit log and masking with all others, but are neither commands nor
 //! MCP tools.
 
-mod aria_tree;
-mod binding;
-mod cdp_command;
+mod code;
 mod contexts;
-mod evaluate;
-mod expect;
-mod file;
+mod elements;
+mod files;
 mod frame_goto;
-mod http_fetch;
-mod input;
-mod kept_console;
-mod network_idle;
-mod pick_options;
-mod query;
-mod ready;
-mod request_facts;
-mod route_answer;
-mod script_download;
-mod script_screenshot;
-mod set_files;
+mod network;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -39,29 +25,29 @@ impl Render for Nothing {
 
 /// Every action that only scripts call.
 pub static SCRIPT_ACTIONS: &[Definition] = &[
-    Definition::of::<query::Query>(),
-    Definition::of::<aria_tree::AriaTree>(),
-    Definition::of::<expect::Expect>(),
-    Definition::of::<evaluate::Evaluate>(),
-    Definition::of::<file::FileRead>(),
-    Definition::of::<file::FileWrite>(),
-    Definition::of::<input::Input>(),
-    Definition::of::<ready::Ready>(),
-    Definition::of::<pick_options::PickOptions>(),
-    Definition::of::<request_facts::RequestFacts>(),
-    Definition::of::<route_answer::RouteHandlers>(),
-    Definition::of::<route_answer::RouteAnswer>(),
+    Definition::of::<elements::query::Query>(),
+    Definition::of::<elements::aria_tree::AriaTree>(),
+    Definition::of::<elements::expect::Expect>(),
+    Definition::of::<code::evaluate::Evaluate>(),
+    Definition::of::<files::file::FileRead>(),
+    Definition::of::<files::file::FileWrite>(),
+    Definition::of::<elements::input::Input>(),
+    Definition::of::<elements::ready::Ready>(),
+    Definition::of::<elements::pick_options::PickOptions>(),
+    Definition::of::<network::request_facts::RequestFacts>(),
+    Definition::of::<network::route_answer::RouteHandlers>(),
+    Definition::of::<network::route_answer::RouteAnswer>(),
     Definition::of::<frame_goto::FrameGoto>(),
     Definition::of::<frame_goto::FrameElement>(),
-    Definition::of::<network_idle::NetworkIdle>(),
-    Definition::of::<binding::ExposeBinding>(),
-    Definition::of::<binding::BindingAnswer>(),
-    Definition::of::<script_download::ScriptDownload>(),
-    Definition::of::<script_screenshot::ScriptScreenshot>(),
-    Definition::of::<set_files::SetFiles>(),
-    Definition::of::<kept_console::KeptConsole>(),
-    Definition::of::<http_fetch::HttpFetch>(),
-    Definition::of::<cdp_command::CdpCommand>(),
+    Definition::of::<network::network_idle::NetworkIdle>(),
+    Definition::of::<code::binding::ExposeBinding>(),
+    Definition::of::<code::binding::BindingAnswer>(),
+    Definition::of::<files::script_download::ScriptDownload>(),
+    Definition::of::<files::script_screenshot::ScriptScreenshot>(),
+    Definition::of::<files::set_files::SetFiles>(),
+    Definition::of::<code::kept_console::KeptConsole>(),
+    Definition::of::<network::http_fetch::HttpFetch>(),
+    Definition::of::<code::cdp_command::CdpCommand>(),
     Definition::of::<contexts::ContextNew>(),
     Definition::of::<contexts::ContextPage>(),
     Definition::of::<contexts::ContextClose>(),

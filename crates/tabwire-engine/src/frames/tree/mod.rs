@@ -226,6 +226,7 @@ impl FrameTree {
         let was_root = entry.parent.as_ref().is_some_and(is_root);
         let has_moved = before.id() != session.id();
         if has_moved {
+            // A list that the former process sends now is older than this.
             self.count_change(&before);
             if was_root {
                 self.former.extend(before.id().cloned());
@@ -250,6 +251,7 @@ impl FrameTree {
         if self.is_over(session) && frame.parent_id.is_some() {
             return;
         }
+        // Chrome reports no end of the frames of a document that another one replaces.
         let is_former = |entry: &Entry| {
             entry.parent.as_ref() == Some(&frame.id) && (!is_restored || entry.session.id() == session.id())
         };
@@ -319,6 +321,8 @@ impl FrameTree {
 
     /// Removes a frame and those below it, unless another process has it by now.
     pub(crate) fn detached(&mut self, frame: &FrameId, session: &CdpSession) {
+        // A frame that moved to another process is also reported as detached by its former one, sometimes
+        // later.
         let is_current = self.frames.get(frame).is_some_and(|entry| entry.session.id() == session.id());
         self.count_change(session);
         if is_current {

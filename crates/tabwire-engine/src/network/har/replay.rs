@@ -22,7 +22,7 @@ pub(crate) struct HarReplay {
     strict: bool,
     pub(crate) served: u64,
     pub(crate) missed: u64,
-    /// Requests that the policy does not allow to fulfil.
+    /// Requests that the policy does not allow to be fulfilled.
     pub(crate) refused: u64,
 }
 

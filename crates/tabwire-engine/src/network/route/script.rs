@@ -1,9 +1,9 @@
-//! Requests that a script decides about: it is asked, and its answer is applied as the policy allows.
+//! Requests that a script decides about: it is asked, and its decision is applied as the policy allows.
 
 use tokio::sync::oneshot;
 
 use super::{AbortReason, Verdict, fulfil, rewrite};
-use crate::feed::{RouteAnswer, paused_facts};
+use crate::feed::{RouteDecision, paused_facts};
 use crate::network::events::RequestPaused;
 use crate::network::page_network::PageNetwork;
 
@@ -16,7 +16,7 @@ impl PageNetwork {
     }
 
     /// Asks the script that routes requests of this page. None when there is none, or when it may not see the request.
-    pub(crate) fn ask_script(&self, paused: &RequestPaused) -> Option<oneshot::Receiver<RouteAnswer>> {
+    pub(crate) fn ask_script(&self, paused: &RequestPaused) -> Option<oneshot::Receiver<RouteDecision>> {
         let feed = self.feed();
         if feed.feed().patterns(feed.target()).is_empty() || self.is_blocked(paused) {
             return None;
@@ -31,18 +31,18 @@ impl PageNetwork {
         feed.feed().ask_route(feed.target(), &access.urls_of(paused), &facts)
     }
 
-    /// The command of a script's answer. None when the request goes on as if there were no script: the script wants it,
+    /// The command of a script's decision. None when the request goes on as if there were no script: the script wants it,
     /// or the policy does not let it change the request.
-    pub(crate) fn apply_answer(&self, paused: &RequestPaused, answer: RouteAnswer) -> Option<Verdict> {
+    pub(crate) fn apply_decision(&self, paused: &RequestPaused, decision: RouteDecision) -> Option<Verdict> {
         let access = self.access(paused);
-        match answer {
-            RouteAnswer::Pass => None,
-            RouteAnswer::Abort(reason) => Some(Verdict::fail(&paused.request_id, reason)),
-            RouteAnswer::Fulfil(_) | RouteAnswer::Continue(_) if !access.may_change(paused) => {
+        match decision {
+            RouteDecision::Pass => None,
+            RouteDecision::Abort(reason) => Some(Verdict::fail(&paused.request_id, reason)),
+            RouteDecision::Fulfil(_) | RouteDecision::Continue(_) if !access.may_change(paused) => {
                 Some(Verdict::fail(&paused.request_id, AbortReason::Blocked))
             }
-            RouteAnswer::Fulfil(response) => Some(fulfil(paused, &response)),
-            RouteAnswer::Continue(change) => {
+            RouteDecision::Fulfil(response) => Some(fulfil(paused, &response)),
+            RouteDecision::Continue(change) => {
                 let may_send = change.url.as_ref().is_none_or(|url| access.may_send_to(url));
                 let verdict = if may_send {
                     rewrite(paused, &change)

@@ -46,7 +46,7 @@ impl RouteTable {
     }
 
     /// The command for a request, if a route matches; the newest one wins. With the route's number, unless the policy
-    /// does not allow to change the request: then it continues.
+    /// does not allow changing the request: then it continues.
     pub(crate) fn judge(
         &mut self,
         paused: &RequestPaused,

@@ -17,9 +17,9 @@ use crate::page::emulation::{
 
 /// Media features that can be emulated, and their values.
 const FEATURES: &[(&str, &str, &[&str])] = &[
-    ("color-scheme", "prefers-color-scheme", &["dark", "light"]),
-    ("reduced-motion", "prefers-reduced-motion", &["reduce", "no-preference"]),
-    ("forced-colors", "forced-colors", &["active", "none"]),
+    ("color_scheme", "prefers-color-scheme", &["dark", "light"]),
+    ("reduced_motion", "prefers-reduced-motion", &["reduce", "no-preference"]),
+    ("forced_colors", "forced-colors", &["active", "none"]),
     ("contrast", "prefers-contrast", &["more", "less", "custom", "no-preference"]),
 ];
 
@@ -142,7 +142,7 @@ fn change_media(requested: &Emulate, after: &mut Emulation) -> Result<(), Failur
             }
             ValueChange::Set(value) => {
                 let hint = format!("Use {} or off.", values.join(", "));
-                return Err(bad(&format!("--{option} cannot be {value:?}."), &hint));
+                return Err(bad(&format!("`{option}` cannot be {value:?}."), &hint));
             }
         }
     }
@@ -151,7 +151,7 @@ fn change_media(requested: &Emulate, after: &mut Emulation) -> Result<(), Failur
         ValueChange::Off => after.media = None,
         ValueChange::Set(media @ ("screen" | "print")) => after.media = Some(media.to_owned()),
         ValueChange::Set(media) => {
-            return Err(bad(&format!("--media cannot be {media:?}."), "Use screen, print or off."));
+            return Err(bad(&format!("`media` cannot be {media:?}."), "Use screen, print or off."));
         }
     }
     Ok(())
@@ -191,7 +191,7 @@ fn change_environment(requested: &Emulate, after: &mut Emulation) -> Result<(), 
             after.cpu_slowdown = Some(times).filter(|times| *times > 1.0);
             Ok(())
         }
-        Some(_) => Err(bad("--cpu must be between 1 and 100.", "4 is a slow phone, 1 is no slowdown.")),
+        Some(_) => Err(bad("`cpu` must be between 1 and 100.", "4 is a slow phone, 1 is no slowdown.")),
     }
 }
 

@@ -349,7 +349,7 @@ impl Terminal<'_> {
         } else {
             transcript::question(item)
         };
-        self.context.printer.notice(&format!("{text} Refused: there is no terminal to ask."));
+        self.context.printer.notice(&format!("{text} Refused: there is no terminal to ask you on."));
         self.answer(&json!({"id": id, "decline": true}))
     }
 

@@ -1,4 +1,4 @@
-//! `log export --html`: writes a session with its pictures as one HTML file.
+//! `log export --html`: writes a session with its screenshots as one HTML file.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -38,16 +38,16 @@ pub(crate) fn run(context: &Context<'_>, filter: Filter, file: Option<PathBuf>) 
         return Err(wrong(&message, "Run `tabwire log` to see the sessions."));
     }
     let trail = Trail::new(context.environment.paths.state.clone());
-    let mut pictures = 0;
-    let picture = |row: &Row| trail.find(row).inspect(|_| pictures += 1);
-    let text = html::document(session.as_str(), &rows, picture);
+    let mut screenshots = 0;
+    let screenshot = |row: &Row| trail.find(row).inspect(|_| screenshots += 1);
+    let text = html::document(session.as_str(), &rows, screenshot);
     write(&path, &text)?;
-    let response = json!({"rows": rows.len(), "pictures": pictures, "path": path});
+    let response = json!({"rows": rows.len(), "screenshots": screenshots, "path": path});
     context.printer.result(&response, || {
         format!(
             "Wrote {} and {} to {}.",
             count(rows.len(), "row"),
-            count(pictures, "picture"),
+            count(screenshots, "screenshot"),
             path.display()
         )
     });

@@ -60,7 +60,7 @@ pub(crate) enum LogCommand {
         /// Write CSV.
         #[arg(long)]
         csv: bool,
-        /// Write one HTML file with the pictures of the trail, which opens without a network. Needs --session.
+        /// Write one HTML file with the screenshots of the trail, which opens without a network. Needs --session.
         #[arg(long, conflicts_with = "csv")]
         html: bool,
     },

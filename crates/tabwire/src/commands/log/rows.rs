@@ -170,7 +170,7 @@ mod tests {
             tab: None,
             origin: Some("https://a.test".to_owned()),
             decision: "allow".to_owned(),
-            decided_by: "profile open".to_owned(),
+            decided_by: "policy open".to_owned(),
             reason: None,
             result: "ok".to_owned(),
             params: json!({"target": "#a", "value": "…", "submit": true}),
@@ -191,7 +191,7 @@ mod tests {
         let long = line(&Row { session: long, ..row.clone() }, false, None);
         assert!(long.contains("  a-session…  ba"), "{long}");
         assert_eq!(long.find("fill").map(|at| at - 2), text.find("fill"), "{long}");
-        assert!(describe(&row).contains("decision    allow by profile open"), "{}", describe(&row));
+        assert!(describe(&row).contains("decision    allow by policy open"), "{}", describe(&row));
         assert!(heading(None).starts_with("NUMBER  TIME (UTC)"), "{}", heading(None));
         let many = Row { params: json!({"target": "#a".repeat(200)}), ..row };
         for width in [100, 120, 200] {

@@ -135,7 +135,7 @@ impl ServerProcess {
     }
 
     fn write(&mut self, message: &Value) -> Result<(), Failure> {
-        let stdin = self.process.stdin.as_mut().ok_or_else(|| broken("it takes no input"))?;
+        let stdin = self.process.stdin.as_mut().ok_or_else(|| broken("its input is closed"))?;
         let written = stdin.write_all(format!("{message}\n").as_bytes()).and_then(|()| stdin.flush());
         written.map_err(|error| broken(&error.to_string()))
     }

@@ -71,15 +71,15 @@ pub(crate) fn run(
     let after = after.map_err(|what| unreadable(&file.path, &what))?;
     let (done, backup) = match after {
         None => ("has no entry for tabwire", None),
-        Some(after) if Some(&after) == before.as_ref() => ("is as it should be", None),
+        Some(after) if Some(&after) == before.as_ref() => ("is up to date", None),
         Some(after) => {
             let backup = replace(&contained, before.is_some(), &after);
             let backup = backup.map_err(|error| unwritable(&file.path, &error))?;
             (
                 if operation == InstallOperation::Install {
-                    "has tabwire now"
+                    "now has an entry for tabwire"
                 } else {
-                    "has tabwire no longer"
+                    "no longer has an entry for tabwire"
                 },
                 backup,
             )

@@ -86,7 +86,7 @@ fn refused(socket: &mut UnixStream) -> RequestError {
 
 /// The failure of a broken or invalid connection to the daemon.
 pub(crate) fn no_connection(error: &io::Error) -> Failure {
-    Failure::new(ErrorCode::Internal, format!("The daemon opened no MCP connection: {error}."))
+    Failure::new(ErrorCode::Internal, format!("The daemon did not open an MCP connection: {error}."))
         .with_remedy(Remedy::new("Run {} to see why.", [Step::command("tabwire daemon logs")]))
 }
 

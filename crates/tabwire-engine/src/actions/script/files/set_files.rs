@@ -8,9 +8,9 @@ use serde_json::json;
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs, Scope};
 
-use super::Nothing;
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::actions::script::Nothing;
 use crate::actions::upload::Upload;
 use crate::cdp::FileInput;
 use crate::input::element::TargetArguments;

@@ -109,7 +109,7 @@ impl Render for QueryResult {
 
 impl crate::page::Page {
     /// The mapping of a frame's points to the tab; none for the main frame and for a hidden frame.
-    pub(super) async fn offset_in_tab(
+    pub(in crate::actions::script) async fn offset_in_tab(
         &self,
         frame: &tabwire_api::FrameId,
         deadline: tabwire_cdp::Deadline,
@@ -121,7 +121,7 @@ impl crate::page::Page {
     }
 
     /// Calls a waiting function of the page agent; again when the document was replaced during the call.
-    pub(super) async fn call_again_in<T: serde::de::DeserializeOwned>(
+    pub(in crate::actions::script) async fn call_again_in<T: serde::de::DeserializeOwned>(
         &self,
         frame: &tabwire_api::FrameId,
         function: &'static str,

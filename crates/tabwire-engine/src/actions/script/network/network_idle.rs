@@ -10,10 +10,10 @@ use tabwire_api::{ErrorCode, Failure, FrameId};
 use tabwire_policy::{Capability, Needs};
 use tokio::time::Instant;
 
-use super::Nothing;
-use super::frame_goto::find_frame;
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::actions::script::Nothing;
+use crate::actions::script::frame_goto::find_frame;
 use crate::network::ResourceKind;
 use crate::network::log::entry::Outcome;
 use crate::page::Page;

@@ -1,4 +1,4 @@
-// Pictures of rows of the log, read when they are needed and kept while they are likely to be needed again.
+// Screenshots of rows of the log, read when they are needed and kept while they are likely to be needed again.
 // @ts-check
 
 import { make } from "./shared/element.js";
@@ -9,7 +9,7 @@ import { blobUrl } from "./requests.js";
 const MOST = 80;
 
 /** @param {import("./dashboard.js").Actions["request"]} request */
-export function createPictures(request) {
+export function createScreenshots(request) {
   /** @type {Map<number, Promise<string>>} */
   const known = new Map();
   /** @param {number} number */
@@ -18,13 +18,13 @@ export function createPictures(request) {
     known.delete(number);
   };
   /**
-   * The URL of a row's picture, empty if it is gone.
+   * The URL of a row's screenshot, empty if it is gone.
    * @param {number} number
    */
   const load = (number) => {
     const before = known.get(number);
     if (before) return before;
-    const loaded = request("picture", { number }).then(blobUrl, () => "");
+    const loaded = request("screenshot", { number }).then(blobUrl, () => "");
     known.set(number, loaded);
     if (known.size > MOST) drop(/** @type {number} */ (known.keys().next().value));
     return loaded;
@@ -47,17 +47,17 @@ export function createPictures(request) {
   return {
     load,
     /**
-     * A small picture of a row, which is read once it can be seen.
+     * A thumbnail of a row, which is read once it can be seen.
      * @param {Row} row
      */
     thumbnail({ number, action }) {
-      const image = make("img", { look: "small-picture", alt: "", width: "132", height: "74" });
+      const image = make("img", { look: "small-screenshot", alt: "", width: "132", height: "74" });
       numbers.set(image, number);
       names.set(image, `The page after ${action}`);
       seen.observe(image);
       return image;
     },
-    /** Forgets all pictures. */
+    /** Forgets all screenshots. */
     clear() {
       for (const number of [...known.keys()]) drop(number);
     },

@@ -101,7 +101,7 @@ impl AriaTree {
             if level >= MOST_LEVELS {
                 break;
             }
-            // A frame that is gone, or that the policy does not allow to read, has no content here.
+            // A frame that is gone, or that may not be read, has no content here.
             let Ok(Some(inner)) = page.session().content_frame(&frame, key, context.deadline).await else {
                 continue;
             };

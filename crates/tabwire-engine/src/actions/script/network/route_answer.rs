@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs, Scope};
 
-use super::Nothing;
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
-use crate::feed::RouteAnswer as Verdict;
+use crate::actions::script::Nothing;
+use crate::feed::RouteDecision as Verdict;
 use crate::limits::{ROUTE_BODY_BYTES, ROUTES};
 use crate::network::{AbortReason, Change, HeaderList, MockResponse, is_header_name};
 use crate::url::checked_url;
@@ -94,8 +94,8 @@ impl Action for RouteAnswer {
 
     async fn run(self, context: &Context) -> Result<Nothing, Failure> {
         let question = self.question;
-        let answer = self.to_verdict(context)?;
-        if context.browser.feed().answer(question, answer) {
+        let verdict = self.to_verdict(context)?;
+        if context.browser.feed().decide(question, verdict) {
             return Ok(Nothing {});
         }
         Err(Failure::new(ErrorCode::NotActionable, "Route is already handled!")

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
 
-use super::Nothing;
 use super::evaluate::VALUES;
-use super::frame_goto::find_frame;
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::actions::script::Nothing;
+use crate::actions::script::frame_goto::find_frame;
 use crate::cdp::{CommandTarget, Setting};
 
 /// Longest name of a function.

@@ -1,4 +1,4 @@
-// Pictures of steps: what the agent saw. They are read when they can be seen first.
+// Screenshots of steps: what the agent saw. They are read when they can be seen first.
 // @ts-check
 
 import { make } from "../element.js";
@@ -6,13 +6,13 @@ import { make } from "../element.js";
 /**
  * @param {(number: number) => Promise<{type: string, data: string}>} load
  */
-export function createPictures(load) {
+export function createScreenshots(load) {
   /** @type {Map<number, Promise<string>>} */
   let known = new Map();
   /** @type {WeakMap<Element, number>} */
   const numbers = new WeakMap();
 
-  /** The URL of a picture, empty if the daemon has it no longer. @param {number} number */
+  /** The URL of a screenshot, empty if the daemon has it no longer. @param {number} number */
   const urlOf = (number) => {
     const loaded = known.get(number) ?? load(number).then(({ type, data }) => URL.createObjectURL(new Blob([Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))], { type })), () => "");
     known.set(number, loaded);

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
 
-use super::Nothing;
 use crate::action::context::Context;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::actions::script::Nothing;
 
 /// Send a CDP command to a tab.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]

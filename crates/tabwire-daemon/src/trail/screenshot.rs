@@ -1,4 +1,4 @@
-//! Takes the picture of a page after an action, under the policy of a screenshot.
+//! Takes the screenshot of a page after an action, under the policy of a screenshot.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::daemon::Daemon;
 use crate::session::Session;
 use crate::session::live::LiveSession;
 
-/// How long a picture may take. The action's response waits for it.
-const PICTURE_DEADLINE: Duration = Duration::from_secs(3);
+/// How long a screenshot may take. The action's response waits for it.
+const SCREENSHOT_DEADLINE: Duration = Duration::from_secs(3);
 
 /// Longest side in pixels, and quality: readable, and about 40 KB.
 const LONGEST_SIDE: u32 = 1024;
 const QUALITY: u8 = 60;
 
 impl Daemon {
-    /// Stores a picture of the tab for the row of an action, if the session has a trail and a screenshot would be allowed
+    /// Stores a screenshot of the tab for the row of an action, if the session has a trail and a screenshot would be allowed
     /// without a question to the user.
-    pub(crate) async fn add_picture(
+    pub(crate) async fn add_screenshot(
         &self,
         (session, live): (&Arc<Session>, &Arc<LiveSession>),
         request: &ActionRequest,
@@ -34,7 +34,7 @@ impl Daemon {
         if live.options.trail != Some(true) || !self.audit.writes() {
             return;
         }
-        let Some(name) = entry.picture_name() else { return };
+        let Some(name) = entry.screenshot_name() else { return };
         let params = json!({});
         let definition = find_action("screenshot");
         let Some((definition, needs)) = definition.and_then(|one| Some((one, one.needs(&params).ok()?)))
@@ -46,20 +46,21 @@ impl Daemon {
         if !check.is_allowed_now(&live.engine, tab).await {
             return;
         }
-        let mut context = self.context(live, tab, Deadline::after(PICTURE_DEADLINE), files, request, &check);
+        let mut context =
+            self.context(live, tab, Deadline::after(SCREENSHOT_DEADLINE), files, request, &check);
         context.snapshot = false;
-        let picture = match viewport_jpeg(&context, LONGEST_SIDE, QUALITY).await {
-            Ok(picture) => picture,
-            Err(failure) => return tracing::debug!(%failure, "a page has no picture in the trail"),
+        let screenshot = match viewport_jpeg(&context, LONGEST_SIDE, QUALITY).await {
+            Ok(screenshot) => screenshot,
+            Err(failure) => return tracing::debug!(%failure, "a page has no screenshot in the trail"),
         };
         // The page may have navigated meanwhile.
         if !check.is_allowed_now(&live.engine, tab).await {
             return;
         }
         let trail = Arc::clone(&self.trail);
-        let stored = tokio::task::spawn_blocking(move || trail.store(&name, &picture)).await;
+        let stored = tokio::task::spawn_blocking(move || trail.store(&name, &screenshot)).await;
         if let Ok(Err(error)) = stored {
-            tracing::debug!(%error, "a picture of the trail was not stored");
+            tracing::debug!(%error, "a screenshot of the trail was not stored");
         }
     }
 }

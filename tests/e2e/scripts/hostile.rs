@@ -68,7 +68,7 @@ fn hostile_scripts_end_in_time_and_do_not_slow_others_down() {
         times.sort();
         let slow = times[(times.len() * 99 / 100).min(times.len() - 1)];
         let middle = times[times.len() / 2];
-        println!("{what}: {} calls, median {middle:?}, p99 {slow:?}, gone after {took:?}", times.len());
+        eprintln!("{what}: {} calls, median {middle:?}, p99 {slow:?}, gone after {took:?}", times.len());
         assert!(slow < SLOWEST, "{what}: {slow:?} of {} calls", times.len());
         // A process that was interrupted is replaced; none is left that computes.
         eventually("one process is left at most", 10, || script_processes(&world).len() <= 1);

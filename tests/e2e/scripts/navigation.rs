@@ -21,8 +21,8 @@ fn navigations_have_a_referer_and_wait_for_the_state_that_is_asked_for() {
                 r#"["http://other.example/from?x","http://other.example/from?x"]"#,
             ),
             (
-                "{ await page.setExtraHTTPHeaders({ referer: 'http://one.example/' }); const e = await page.goto(site + '/plain', { referer: 'http://two.example/' }).catch((x) => x.message); await page.setExtraHTTPHeaders({}); return e }",
-                r#""page.goto: \"referer\" is already specified as extra HTTP header""#,
+                "{ await page.setExtraHTTPHeaders({ referer: 'http://one.example/' }); const e = await page.goto(site + '/plain', { referer: 'http://two.example/' }).catch((x) => x.message); await page.setExtraHTTPHeaders({}); return e.replace(site, '') }",
+                r#""page.goto: \"referer\" is already specified as extra HTTP header\nCall log:\n  - navigating to \"/plain\"""#,
             ),
             (
                 "{ await page.setContent('<iframe src=about:blank></iframe>'); const frame = page.frames()[1]; await frame.goto(site + '/plain?f', { referer: 'http://other.example/' }); return frame.evaluate(() => document.referrer) }",

@@ -132,6 +132,12 @@ function removeEntry(emitter, event, entry) {
   countListener(emitter, event, -1);
 }
 
+/** Removes the listeners of a socket or worker that has ended: nothing is reported about it any more. */
+function endListeners(emitter) {
+  emitter.removeAllListeners();
+  mayWantFewer = true;
+}
+
 /** Calls a listener. What it throws is reported, since no caller waits for it. */
 function callListener(call, value, title) {
   const report = (error) => host.console("error", `${title}: a listener failed: ${inspect(error)}`);
@@ -505,8 +511,10 @@ function dispatchWorker(page, { worker: id, url, start }) {
     known.set(id, new ScriptWorker(page, id, url));
     page.emit("worker", known.get(id));
   } else {
-    known.get(id)?.emit("close", known.get(id));
+    const worker = known.get(id);
+    if (worker === undefined) return;
+    worker.emit("close", worker);
     known.delete(id);
-    mayWantFewer = true;
+    endListeners(worker);
   }
 }

@@ -433,8 +433,12 @@ function dispatchSocket(page, data) {
     known.set(data.number, new ScriptWebSocket(data.url));
     return void page.emit("websocket", known.get(data.number));
   }
-  known.get(data.number)?.take(data);
-  if (data.what === "close" && known.delete(data.number)) mayWantFewer = true;
+  const socket = known.get(data.number);
+  socket?.take(data);
+  if (data.what === "close" && socket !== undefined) {
+    known.delete(data.number);
+    endListeners(socket);
+  }
 }
 
 /** A test of requests or responses: URL as text or glob, pattern, or function. */

@@ -19,8 +19,10 @@ fn tabwire_alone_on_a_terminal_says_where_to_start() {
 fn the_demo_on_a_terminal_links_to_the_live_view() {
     let world = World::new().with("NO_COLOR", "1");
     let shown = on_a_terminal(&world, "demo");
-    let link = shown.split("once: ").nth(1).unwrap_or_else(|| panic!("no link: {shown}"));
+    let link = shown.split("works once: ").nth(1).unwrap_or_else(|| panic!("no link: {shown}"));
     assert!(link.starts_with("http://127.0.0.1:") && link.contains("session="), "{shown}");
+    // The input of this terminal has ended, which starts the script as Enter does.
+    assert!(shown.contains("then press Enter"), "{shown}");
     let recording = shown.split("its recording: ").nth(1).and_then(|rest| rest.split_whitespace().next());
     let recording = std::fs::metadata(recording.expect("a recording")).expect("it is there");
     assert!(recording.is_dir() || recording.len() > 1000, "{recording:?}");

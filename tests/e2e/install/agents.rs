@@ -19,7 +19,9 @@ fn ask(world: &World, program: &str, arguments: &[&str]) -> String {
     let modules = root().join("tests/agents/node_modules");
     assert!(modules.is_dir(), "the agents are not installed: run `cargo xtask setup --full`");
     let mut command = world.command(modules.join(program), arguments);
-    let started = command.current_dir(root()).env("DISABLE_AUTOUPDATER", "1").spawn();
+    // Its temporary files stay, and are not ours.
+    let own = world.home().join("user");
+    let started = command.current_dir(root()).env("DISABLE_AUTOUPDATER", "1").env("TMPDIR", own).spawn();
     let outcome = wait(started.expect("the agent starts"), arguments).succeeded();
     outcome.stdout + &outcome.stderr
 }

@@ -122,6 +122,13 @@ impl Container {
 
 impl Drop for Container {
     fn drop(&mut self) {
+        // The first process of the namespace, with which all others end. It survives `unshare`: a change of the user clears
+        // the signal that it would get then.
+        let id = self.process.id();
+        let first = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        for first in first.split_whitespace() {
+            let _ = Command::new("kill").args(["-KILL", first]).status();
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -155,6 +162,13 @@ fn the_image_of_the_dockerfile_serves_mcp_as_a_normal_user_in_full_runs() {
     container.post(&world, &session, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let page = json!({"name": "navigate", "arguments": {"url": "http://127.0.0.1:9417/demo"}});
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": page});
+    // Its policy is `guarded`.
+    let denied = container.post(&world, &session, &call);
+    assert!(denied.contains("POLICY_DENIED"), "{denied}");
+    let allow = "TABWIRE_HOME=/var/lib/tabwire TABWIRE_PORT=9417 tabwire allow http://127.0.0.1:9417";
+    // Only a user at a terminal can.
+    let at_terminal = format!("script --quiet --return --command '{allow}' /dev/null </dev/null");
+    container.run(&world, &["/bin/sh", "-c", &at_terminal]).succeeded();
     let shown = container.post(&world, &session, &call);
     assert!(shown.contains("Tabwire demo"), "{shown}");
     let without_secret = container.run(

@@ -4,6 +4,7 @@ mod install;
 
 use std::io::IsTerminal;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 use tabwire_api::Failure;
 use tabwire_api::api::{ActionRequest, SessionOptions};
@@ -17,6 +18,9 @@ const SCRIPT: &str = include_str!("../../../web/demo-script.js");
 
 /// Milliseconds between the script's keys and clicks while a person watches.
 const WATCHED_DELAY: u32 = 350;
+
+/// Seconds in which a person can open the live view before the script starts.
+const VIEWER_SECONDS: i64 = 20;
 
 pub(super) fn run(context: &Context<'_>, yes: bool) -> Result<(), Failure> {
     let environment = context.environment;
@@ -33,15 +37,32 @@ pub(super) fn run(context: &Context<'_>, yes: bool) -> Result<(), Failure> {
     let is_watched = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if is_watched {
         let url = dashboard::live_view(context)?;
-        context.printer.progress(&format!("watch it in your browser, once: {url}"));
+        context.printer.progress(&format!("watch it in your browser; this link works once: {url}"));
+        if !yes && context.printer.shows_progress() {
+            wait_for_viewer(context);
+        }
     }
     let recording = record_script(context, if is_watched { WATCHED_DELAY } else { 0 })?;
     let path = recording["path"].as_str().unwrap_or_default();
-    context.printer.progress(&format!("the script is done; its recording: {path}"));
+    context.printer.progress(&format!(
+        "the script is done; its recording: {path} (a moving picture, which a browser shows)"
+    ));
     context.printer.progress(
         "next: `tabwire snapshot` reads the page, `tabwire dashboard` shows all sessions, `tabwire close` ends this one",
     );
     Ok(())
+}
+
+/// Gives a person the time to open the link: until Enter, or for a while.
+fn wait_for_viewer(context: &Context<'_>) {
+    let start =
+        format!("open the link, then press Enter; the script starts by itself after {VIEWER_SECONDS} s");
+    context.printer.progress(&start);
+    let (stdin, limit) = (std::io::stdin(), Timespec { tv_sec: VIEWER_SECONDS, tv_nsec: 0 });
+    if poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&limit)).is_ok_and(|ready| ready > 0) {
+        // The end of the input starts it too.
+        let _ = stdin.read_line(&mut String::new());
+    }
 }
 
 /// Runs the script and records the tab meanwhile. Returns the recording.

@@ -1,4 +1,4 @@
-# Evaluates the flake with a small stand-in for nixpkgs: a wrong name or attribute fails. Nothing is built.
+# Evaluates the flake with a small substitute for nixpkgs: a wrong name or attribute fails. Nothing is built.
 { root }:
 let
   lib = {

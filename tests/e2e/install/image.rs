@@ -129,7 +129,9 @@ impl Drop for Container {
         for first in first.split_whitespace() {
             let _ = Command::new("kill").args(["-KILL", first]).status();
         }
-        let _ = self.process.kill();
+        if first.trim().is_empty() {
+            let _ = self.process.kill();
+        }
         let _ = self.process.wait();
     }
 }

@@ -17,8 +17,8 @@ const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 const NORMAL: u32 = 1000;
 
 /// Hides the browsers of this machine from a command, which gets a view of the file system of its own.
-const WITHOUT_BROWSERS: &str = "for browser in /usr/bin/*chrom* /usr/bin/*brave* /usr/bin/*edge*; do \
-                                  [ ! -x \"$browser\" ] || mount --bind /dev/null \"$browser\"; done; exec \"$@\"";
+const WITHOUT_BROWSERS: &str = "for browser in /usr/bin/*chrom* /usr/bin/*brave* /usr/bin/*edge* \
+                                  /usr/bin/*firefox*; do [ ! -x \"$browser\" ] || mount --bind /dev/null \"$browser\"; done; exec \"$@\"";
 
 /// A world whose commands find no Rust and no package registry.
 pub(super) struct Place {

@@ -107,7 +107,6 @@ fn every_view_fits_from_360_to_3840_pixels() {
         "live",
         "live/default",
         "questions",
-        "chats",
         "timeline",
         "policy",
         "clients",

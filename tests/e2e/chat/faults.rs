@@ -48,6 +48,26 @@ fn an_agent_that_dies_is_reported_and_resumed_by_the_next_message() {
     send(&world, "DELETE", &path, &json!({})).expect("removed");
 }
 
+/// An adapter goes on when its agent has died, and has the session no longer.
+#[test]
+fn an_agent_that_has_lost_its_session_is_started_again_to_resume_it() {
+    let world = world_with("codex-acp", "");
+    let path = start(&world, "say Remember this.\nlose");
+    find_item(&world, &path, "the answer", |item| item["text"] == "Remember this.");
+    await_state(&world, &path, "idle");
+    send(&world, "POST", &format!("{path}/messages"), &json!({"text": "recall"})).expect("sent");
+    find_item(&world, &path, "the second answer", |item| {
+        item["item"] == "agent"
+            && item["text"].as_str().is_some_and(|text| text.ends_with("by session/resume"))
+    });
+    await_state(&world, &path, "idle");
+    let chat = send(&world, "GET", &path, &json!({})).expect("the chat");
+    let items = chat["items"].as_array().expect("items");
+    assert_eq!(items.iter().filter(|item| item["text"] == "recall").count(), 1, "sent once: {items:?}");
+    assert!(items.iter().all(|item| item["notice"] != "failed"), "{items:?}");
+    send(&world, "DELETE", &path, &json!({})).expect("removed");
+}
+
 #[test]
 fn a_flood_is_cut_and_the_chat_goes_on() {
     let world = world_with("codex-acp", "");

@@ -115,6 +115,7 @@ fn every_view_fits_from_360_to_3840_pixels() {
         "health",
     ] {
         page.show_view(view);
+        let name = view.replace('/', "-");
         if view == "live/default" {
             page.shows_frame();
         }
@@ -124,6 +125,9 @@ fn every_view_fits_from_360_to_3840_pixels() {
                 page.use_scheme(scheme);
                 assert_eq!(page.run(FAULTS), json!([]), "{view} at {width} in the {scheme} scheme");
             }
+            if view == "live/default" && [360, 3840].contains(&width) {
+                page.save_image(&format!("view-{name}-{width}-dark.png"), &json!({}));
+            }
         }
         if view == "live/default" {
             let share: Value = page.run("document.querySelector('.screen').clientHeight / innerHeight");
@@ -132,6 +136,7 @@ fn every_view_fits_from_360_to_3840_pixels() {
                 "the picture uses a large window: {share}"
             );
         }
+        page.save_screenshot(&format!("view-{name}"));
     }
     assert_eq!(page.run("violations"), json!([]));
 }

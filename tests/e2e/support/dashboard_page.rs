@@ -173,7 +173,8 @@ impl Dashboard {
         self.use_size(1280, 800);
     }
 
-    fn save_image(&mut self, file: &str, options: &Value) {
+    /// Saves a screenshot of the page as it is.
+    pub(crate) fn save_image(&mut self, file: &str, options: &Value) {
         use base64::Engine as _;
         let image = self.client.call("Page.captureScreenshot", options.clone(), Some(&self.session));
         let data = image["data"].as_str().expect("an image");

@@ -14,7 +14,7 @@ const LENGTHS_MS = [250, 2_000];
 const GAPS_MS = [120, 1_200];
 const RATE_MS = 1_000;
 /** @type {[Kind, string][]} */
-const LEGEND = [["read", "read"], ["act", "act"], ["go", "navigate"], ["you", "you"], ["waits", "waits"], ["bad", "refused"]];
+const LEGEND = [["read", "read"], ["act", "act"], ["go", "navigate"], ["you", "you"], ["waits", "waits"], ["bad", "failed"]];
 
 /** @param {number} value @param {number[]} bounds */
 const within = (value, [low, high]) => Math.max(low, Math.min(high, value));

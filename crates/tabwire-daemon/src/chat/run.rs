@@ -37,6 +37,9 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// How often a chat that changes is saved.
 const SAVE_INTERVAL: Duration = Duration::from_secs(2);
 
+/// The protocol's code for something that the agent does not have. A prompt names only its session.
+const SESSION_GONE: i64 = -32_002;
+
 /// A command of the user.
 #[derive(Clone, Debug)]
 pub(crate) enum ChatCommand {
@@ -61,19 +64,29 @@ impl ChatCommand {
     }
 }
 
+/// What follows a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    /// The agent stays away until the next message.
+    Nothing,
+    /// It has lost its session, as an adapter does whose agent has died, and is started again to resume it.
+    Resume,
+    /// It could not resume its session, and is started again without it.
+    BeginFresh,
+}
+
 /// How a run ended.
 struct RunEnd {
     notice: Option<(NoticeKind, String)>,
     state: ChatState,
     /// Whether the agent gets time to end by itself.
     gently: bool,
-    /// Whether it failed to resume its session, and is started again without it.
-    restarts_fresh: bool,
+    next: Next,
 }
 
 impl RunEnd {
     const fn quiet() -> Self {
-        Self { notice: None, state: ChatState::Offline, gently: true, restarts_fresh: false }
+        Self { notice: None, state: ChatState::Offline, gently: true, next: Next::Nothing }
     }
 
     fn failed(kind: NoticeKind, text: String) -> Self {
@@ -105,7 +118,7 @@ pub(super) struct Run {
 /// Runs a chat until its agent ends.
 pub(super) async fn run(daemon: Arc<Daemon>, chat: Arc<Chat>, mut commands: mpsc::Receiver<ChatCommand>) {
     chat.update(|transcript| transcript.set_state(ChatState::Starting));
-    let mut is_fresh = false;
+    let (mut is_fresh, mut has_resumed) = (false, false);
     let end = loop {
         let mut run = match Run::start(&daemon, &chat, is_fresh) {
             Ok(run) => run,
@@ -118,11 +131,20 @@ pub(super) async fn run(daemon: Arc<Daemon>, chat: Arc<Chat>, mut commands: mpsc
         };
         let end = run.serve(&mut commands).await;
         run.process.end(end.gently).await;
-        if !end.restarts_fresh {
-            break end;
+        match end.next {
+            Next::Nothing => break end,
+            Next::Resume if has_resumed => {
+                let text =
+                    format!("{} has lost its session again. Send a message to resume.", chat.agent.name);
+                break RunEnd::failed(NoticeKind::AgentEnded, text);
+            }
+            Next::Resume => has_resumed = true,
+            Next::BeginFresh => {
+                is_fresh = true;
+                chat.state().record.agent_session = None;
+            }
         }
-        is_fresh = true;
-        chat.state().record.agent_session = None;
+        chat.update(|transcript| transcript.set_state(ChatState::Starting));
     };
     chat.stopping.send_replace(false);
     chat.end_session(&daemon).await;
@@ -214,7 +236,7 @@ impl Run {
             return RunEnd::failed(NoticeKind::Stopped, text);
         }
         if self.is_resuming {
-            return RunEnd { restarts_fresh: true, ..RunEnd::quiet() };
+            return RunEnd { next: Next::BeginFresh, ..RunEnd::quiet() };
         }
         if self.chat.state().transcript.state() == ChatState::Starting {
             return RunEnd::failed(NoticeKind::Failed, format!("{name} did not start within 60 s."));
@@ -237,7 +259,7 @@ impl Run {
                 }
                 None
             }
-            Err(_) if self.is_resuming => Some(RunEnd { restarts_fresh: true, ..RunEnd::quiet() }),
+            Err(_) if self.is_resuming => Some(RunEnd { next: Next::BeginFresh, ..RunEnd::quiet() }),
             Err(OutputEnd::Closed) => Some(RunEnd::failed(
                 NoticeKind::AgentEnded,
                 format!("{name} has ended. Send a message to resume."),
@@ -261,6 +283,11 @@ impl Run {
                 let text = format!("{name} needs you to sign in. {}", self.chat.agent.sign_in);
                 let end = RunEnd::failed(NoticeKind::SignIn, text);
                 return Some(RunEnd { state: ChatState::SignInNeeded, ..end });
+            }
+            Event::TurnFailed(error) if error.code == SESSION_GONE => {
+                // The message had no effect.
+                self.chat.repeat_last();
+                return Some(RunEnd { next: Next::Resume, ..RunEnd::quiet() });
             }
             Event::WrongVersion(version) => {
                 let version = version.map_or_else(|| "none".to_owned(), |version| version.to_string());

@@ -9,6 +9,7 @@
 //! wait             waits for a steered message       recall       says how its session was opened
 //! heard            says what kinds of content came   set          says the values of its options
 //! before           says the first line that came     fail TEXT    ends the turn with an error
+//! lose             has no session after this turn
 //! ```
 //!
 //! The program's name selects how permission requests name the MCP server: `claude-agent-acp`, `codex-acp`, or neither.
@@ -189,6 +190,10 @@ impl FakeAgent {
             self.connection.fail(id, -32000, "Authentication required");
             return Ok(());
         }
+        if self.has("lost") {
+            self.connection.fail(id, -32002, "Resource not found");
+            return Ok(());
+        }
         match text.lines().find_map(|line| line.strip_prefix("fail ")) {
             Some(message) => self.connection.fail(id, -32603, message),
             None => {
@@ -229,6 +234,10 @@ impl FakeAgent {
                     self.connection.wait_for_cancel()?;
                 },
                 "die" => return Err(Ended),
+                "lose" => {
+                    self.faults.push("lost".to_owned());
+                    true
+                }
                 "flood" => self.flood(),
                 "wait" => self.wait_for_message()?,
                 "heard" => self.stream("agent_message_chunk", &format!("Heard: {}", self.heard.clone())),

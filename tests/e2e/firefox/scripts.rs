@@ -26,7 +26,7 @@ try {
 } catch (error) {
     told.push(String(error.message).includes('emulates no touch screen'));
 }
-JSON.stringify(told)
+console.log(JSON.stringify(told));
 "#;
 
 #[test]

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
-use tabwire_bidi::{BrowserFacts, Containment, EmulatedBrowser, Output};
+use tabwire_bidi::{BrowserFacts, EmulatedBrowser, Output, RequestHold};
 
 struct Stage {
     browser: EmulatedBrowser,
@@ -17,7 +17,7 @@ impl Stage {
     /// A contained browser with a session that waits for every new tab, as the mux does.
     fn started(resolves_names: bool) -> Self {
         let facts = BrowserFacts { anchor: Some("anchor".to_owned()), ..BrowserFacts::default() };
-        let browser = EmulatedBrowser::contained("S", facts, Containment { resolves_names });
+        let browser = EmulatedBrowser::contained("S", facts, RequestHold { resolves_names });
         let mut stage = Self { browser, sent: Vec::new(), frames: Vec::new(), last: 0 };
         stage.take();
         stage.respond("session.subscribe", &json!({}));

@@ -288,6 +288,8 @@ export interface SessionStatus {
   endpoint?: string | null;
   /** Events dropped for slow clients. */
   events_dropped?: number;
+  /** What its browser cannot do, one sentence each. For Firefox. */
+  gaps?: string[];
   /** With a window. */
   headed?: boolean;
   /** Objects that clients hold in the mux, for leak checks: CDP sessions, contexts, held frames. */

@@ -9,4 +9,4 @@ pub mod gaps;
 mod protocol;
 mod state;
 
-pub use browser::{BrowserFacts, Containment, EmulatedBrowser, Lookup, Output};
+pub use browser::{BrowserFacts, EmulatedBrowser, Lookup, Output, RequestHold};

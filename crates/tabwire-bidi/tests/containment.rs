@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
-use tabwire_bidi::{BrowserFacts, Containment, EmulatedBrowser, Output};
+use tabwire_bidi::{BrowserFacts, EmulatedBrowser, Output, RequestHold};
 
 struct Stage {
     browser: EmulatedBrowser,
@@ -17,7 +17,7 @@ impl Stage {
     /// A contained browser with a session that waits for every new tab, as the mux does.
     fn started(resolves_names: bool) -> Self {
         let facts = BrowserFacts { anchor: Some("anchor".to_owned()), ..BrowserFacts::default() };
-        let browser = EmulatedBrowser::contained("S", facts, Containment { resolves_names });
+        let browser = EmulatedBrowser::contained("S", facts, RequestHold { resolves_names });
         let mut stage = Self { browser, sent: Vec::new(), frames: Vec::new(), last: 0 };
         stage.take();
         stage.respond("session.subscribe", &json!({}));
@@ -163,4 +163,31 @@ fn a_page_comes_from_the_address_of_its_name() {
     stage.browser.resolved(lookup.number, None);
     stage.take();
     assert_eq!(stage.find("network.failRequest"), Some(&json!({"request": "2"})));
+}
+
+#[test]
+fn a_killed_content_process_is_reported_on_the_tab_and_on_the_browser() {
+    let mut stage = Stage::started(false);
+    stage.ask(None, "Target.setDiscoverTargets", json!({"discover": true}));
+    for url in ["about:blank", "about:tabcrashed?e=tabcrashed&u=http%3A//a.test/"] {
+        let params = json!({"context": "tab", "navigation": "N", "url": url, "timestamp": 1});
+        stage.event("browsingContext.navigationCommitted", params);
+    }
+    assert_eq!(stage.events("Inspector.targetCrashed").len(), 1);
+    let crashed = stage.events("Target.targetCrashed");
+    assert_eq!(crashed.iter().map(|params| &params["targetId"]).collect::<Vec<_>>(), [&json!("tab")]);
+    let params = json!({"context": "tab", "navigation": "M", "url": "http://a.test/", "timestamp": 2});
+    stage.event("browsingContext.navigationCommitted", params);
+    assert_eq!(stage.events("Inspector.targetReloadedAfterCrash").len(), 1);
+
+    // A background tab only becomes blank, without a navigation that was started.
+    let params = json!({"context": "tab", "navigation": "O", "url": "about:blank", "timestamp": 3});
+    stage.event("browsingContext.navigationCommitted", params);
+    let at = stage.sent.iter().position(|(_, sent, _)| sent == "script.callFunction").expect("it is tried");
+    let (id, ..) = stage.sent.remove(at);
+    let message = "not supported for parent process browsing contexts: 13";
+    let refusal = json!({"type": "error", "id": id, "error": "unsupported operation", "message": message});
+    stage.browser.from_browser(refusal.to_string().as_bytes());
+    stage.take();
+    assert_eq!(stage.events("Target.targetCrashed").len(), 2);
 }

@@ -10,7 +10,7 @@ use crate::support::world::{World, await_end};
 
 /// The processes of Firefox in this world.
 fn processes(world: &World) -> Vec<Process> {
-    world.processes().into_iter().filter(|process| process.command.contains("firefox")).collect()
+    world.processes().into_iter().filter(|process| process.command.contains("firefox-esr")).collect()
 }
 
 /// The content processes that show pages of the web.
@@ -54,7 +54,7 @@ fn f24_a_killed_keeper_daemon_and_browser_leave_nothing() {
     world.expect_litter();
     let before = processes(&world);
     kill(world.pid("browser_pid"));
-    await_end("no process of the browser is left", 10, &before);
+    await_end("no process of the browser is left", 30, &before);
     let back = find_eventually(60, || {
         let opened = world.run(&["open", "about:blank"]);
         (opened.code == 0).then_some(opened)
@@ -63,14 +63,14 @@ fn f24_a_killed_keeper_daemon_and_browser_leave_nothing() {
     // The keeper alone: its browser ends with it.
     let before = processes(&world);
     kill(world.pid("keeper_pid"));
-    await_end("the browser ends with its keeper", 10, &before);
+    await_end("the browser ends with its keeper", 30, &before);
     eventually("its files go", 20, || world.files("runtime/browsers").is_empty());
     // Daemon and keeper together.
     world.open(&["about:blank"]);
     let (daemon, keeper, before) = (world.daemon_pid(), world.pid("keeper_pid"), processes(&world));
     kill(daemon);
     kill(keeper);
-    await_end("no browser is left", 10, &before);
+    await_end("no browser is left", 30, &before);
     world.run(&["daemon", "start"]).succeeded();
     assert_eq!(world.files("runtime/profiles"), [""; 0], "{}", world.log());
     assert_eq!(world.files("runtime/browsers"), [""; 0]);

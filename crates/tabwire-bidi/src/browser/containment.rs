@@ -22,7 +22,7 @@ const FENCE: &str = "() => { delete globalThis.SharedWorker; }";
 
 /// How a browser for guarded sessions was launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Containment {
+pub struct RequestHold {
     /// Whether the addresses of host names say where pages come from; not behind a proxy.
     pub resolves_names: bool,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Contained {
 }
 
 impl Contained {
-    pub(crate) fn new(containment: Containment) -> Self {
+    pub(crate) fn new(containment: RequestHold) -> Self {
         Self {
             resolves_names: containment.resolves_names,
             intercept: None,
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn addresses_are_bounded_and_the_last_one_counts() {
-        let mut contained = Contained::new(Containment { resolves_names: true });
+        let mut contained = Contained::new(RequestHold { resolves_names: true });
         for number in 0..2_000_u32 {
             contained.remember(&number.to_string(), IpAddr::from(number.to_be_bytes()));
         }

@@ -35,7 +35,7 @@ use tabwire_cdp::envelope::{PeekError, peek_client_frame};
 use tabwire_cdp::{ProtocolError, lenient_json, reply};
 
 use crate::browser::containment::Contained;
-pub use crate::browser::containment::{Containment, Lookup};
+pub use crate::browser::containment::{Lookup, RequestHold};
 use crate::browser::downloads::Downloads;
 use crate::browser::input::InputQueue;
 use crate::browser::intercept::PausedRequests;
@@ -171,7 +171,7 @@ impl EmulatedBrowser {
 
     /// The same for a browser that was launched for guarded sessions. No request is sent before clients allow it.
     #[must_use]
-    pub fn contained(scope: &str, facts: BrowserFacts, containment: Containment) -> Self {
+    pub fn contained(scope: &str, facts: BrowserFacts, containment: RequestHold) -> Self {
         Self::start_with(scope, facts, Some(Contained::new(containment)))
     }
 

@@ -208,16 +208,23 @@ impl EmulatedBrowser {
         let wanted = context.started.iter().rev().find(|(started, _)| started == navigation);
         let is_error = ERROR_PAGES.iter().any(|page| url.starts_with(page));
         let unreachable = wanted.filter(|_| is_error).map(|(_, wanted)| wanted.clone());
+        // A background tab whose process has crashed becomes blank, and shows the crash when it is in front.
+        let may_be_crash = wanted.is_none() && url == "about:blank" && context.url != url;
         // Chrome's name of its error page, which clients know.
         let url = if is_error { "chrome-error://chromewebdata/" } else { url };
         url.clone_into(&mut context.url);
         navigation.clone_into(&mut context.loader);
         context.lifecycle = vec!["init", "commit"];
         context.requests.clear();
-        context.is_crashed = false;
+        let was_crashed = std::mem::take(&mut context.is_crashed);
         context.history.committed(url);
         self.idle_since.remove(id);
         let Some(tab) = self.contexts.tab_of(id).map(|tab| tab.id.clone()) else { return };
+        if was_crashed && !may_be_crash {
+            for session in self.sessions.on_tab(&tab) {
+                self.send_event(Some(&session), "Inspector.targetReloadedAfterCrash", &json!({}));
+            }
+        }
         self.send_lifecycle(&tab, id, navigation, "init", seconds(params));
         if let Some(mut frame) = self.describe_frame(id) {
             if let Some(unreachable) = unreachable {
@@ -230,6 +237,19 @@ impl EmulatedBrowser {
         if tab == id {
             self.target_changed(id);
         }
+        if tab == id && may_be_crash {
+            self.look_for_crash(id);
+        }
+    }
+
+    /// Firefox runs no scripts in the page that stands for a crashed one.
+    fn look_for_crash(&mut self, tab: &str) {
+        let id = tab.to_owned();
+        self.call_own(tab, "() => 0", &json!([]), move |browser, outcome| {
+            if outcome.is_err_and(|error| error.message.contains("parent process")) {
+                browser.tab_crashed(&id);
+            }
+        });
     }
 
     pub(super) fn navigation_ended(&mut self, id: &str, params: &Value, end: NavigationEnd) {

@@ -18,8 +18,10 @@ impl EmulatedBrowser {
             "hasBrowserHandler": false, "defaultPrompt": text(params, "defaultValue"),
         });
         self.tab_event(&tab, "Page.javascriptDialogOpening", &event);
-        // `performActions` waits while the dialog is open, and the input has arrived.
-        self.complete_input(&tab);
+        // `performActions` waits while the dialog is open, and the input has arrived. Its client is to know of the dialog
+        // before it has the response.
+        let complete = move |browser: &mut Self, _| browser.complete_input(&tab);
+        self.send("session.status", json!({}), Box::new(complete));
     }
 
     pub(super) fn prompt_closed(&mut self, id: &str, params: &Value) {

@@ -113,6 +113,7 @@ fn input_is_one_chain_at_a_time_and_ends_at_a_dialog() {
         "browsingContext.userPromptOpened",
         json!({"context": "tab", "type": "alert", "message": "m"}),
     );
+    stage.respond("session.status", json!({}));
     assert!(ids.iter().all(|id| stage.answers[id] == 1), "the input has arrived");
     assert_eq!(stage.events("Page.javascriptDialogOpening")[0]["message"], "m");
     stage.respond("input.performActions", json!({}));

@@ -93,7 +93,7 @@ const RESERVED: &[(&str, &str)] = &[
     ("browser.region.update.enabled", "false"),
     // The system's resolver, which the daemon asks too.
     ("network.trr.mode", "5"),
-    // Pages of the internet do not reach this machine and private networks; nobody is asked.
+    // Pages of the internet do not reach this machine and private networks.
     ("network.lna.enabled", "true"),
     ("network.lna.blocking", "true"),
     ("network.lna.websocket.enabled", "true"),

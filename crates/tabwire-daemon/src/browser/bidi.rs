@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
-use tabwire_bidi::{BrowserFacts, Containment, EmulatedBrowser, Lookup, Output};
+use tabwire_bidi::{BrowserFacts, EmulatedBrowser, Lookup, Output, RequestHold};
 use tabwire_cdp::{
     CloseFrame, Flush, FrameSink, FrameSource, ReceivedFrame, TaskGroup, TransportError, channel_pair,
 };
@@ -76,7 +76,7 @@ enum WakeEvent {
 pub(crate) fn start(
     browser: (FrameSource, FrameSink),
     facts: BrowserFacts,
-    containment: Option<Containment>,
+    containment: Option<RequestHold>,
     tasks: &TaskGroup,
 ) -> (FrameSource, FrameSink) {
     let (ours, theirs) = channel_pair();
@@ -102,11 +102,11 @@ pub(crate) fn containment_label(has_proxy: bool) -> String {
 }
 
 /// How a browser with this label was launched.
-pub(crate) fn containment_of(label: &str) -> Containment {
-    Containment { resolves_names: label == BY_ADDRESS }
+pub(crate) fn containment_of(label: &str) -> RequestHold {
+    RequestHold { resolves_names: label == BY_ADDRESS }
 }
 
-/// A Firefox that was launched for open sessions sends requests that nobody has judged.
+/// A Firefox that was launched for open sessions sends requests that were not judged.
 pub(crate) fn launched_open(profile: &Path) -> Failure {
     let message = format!(
         "The Firefox of the profile {} was launched for an open session, and cannot hold back requests for a guarded one.",

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 
 use tabwire_api::UpstreamKind;
-use tabwire_bidi::{BrowserFacts, Containment};
+use tabwire_bidi::{BrowserFacts, RequestHold};
 use tabwire_browser::{BidiSession, Claim};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::{FrameSink, FrameSource, PipeSink, PipeSource, TaskGroup, TransportError};
@@ -59,7 +59,7 @@ impl BrowserLink {
     pub(crate) async fn from_bidi_claim(
         claim: Claim,
         session: BidiSession,
-        containment: Option<Containment>,
+        containment: Option<RequestHold>,
         tasks: &TaskGroup,
     ) -> Result<Self, TransportError> {
         let facts =
@@ -76,7 +76,7 @@ impl BrowserLink {
     pub(crate) fn of_bidi(
         browser: (FrameSource, FrameSink),
         facts: BrowserFacts,
-        containment: Option<Containment>,
+        containment: Option<RequestHold>,
         kind: UpstreamKind,
         tasks: &TaskGroup,
     ) -> Self {

@@ -31,7 +31,7 @@ impl EmulatedBrowser {
     }
 
     fn list_user_contexts(&mut self) {
-        let collector = json!({"dataTypes": ["response"], "maxEncodedDataSize": BODY_BYTES});
+        let collector = json!({"dataTypes": ["request", "response"], "maxEncodedDataSize": BODY_BYTES});
         self.post("network.addDataCollector", collector);
         self.send(
             "browser.getUserContexts",

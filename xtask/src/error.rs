@@ -22,6 +22,8 @@ pub(crate) enum Error {
     SoakFailed(String),
     /// This many specs fail that the list of known failures does not name.
     SpecsFailed(usize),
+    /// So many tests on Firefox differ from the list of those that fail.
+    FirefoxDiffers(usize),
     /// The tidy checks found this many problems.
     Untidy(usize),
 }
@@ -55,6 +57,9 @@ impl fmt::Display for Error {
             Error::Malformed { path, problem } => write!(formatter, "{}: {problem}", path.display()),
             Error::NeedsUser { what, hint } => write!(formatter, "{what}. {hint}"),
             Error::SpecsFailed(count) => write!(formatter, "{count} unlisted specs fail"),
+            Error::FirefoxDiffers(count) => {
+                write!(formatter, "{count} tests on Firefox differ from their list")
+            }
             Error::Untidy(1) => write!(formatter, "tidy found 1 problem"),
             Error::Untidy(count) => write!(formatter, "tidy found {count} problems"),
         }

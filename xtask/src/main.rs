@@ -4,6 +4,7 @@
 mod bench;
 mod dist;
 mod error;
+mod firefox_suites;
 mod metrics;
 mod pictures;
 mod playwright_specs;
@@ -27,8 +28,10 @@ Usage: cargo xtask <command>
 
   setup [--yes] [--full]  install the missing programs that the tests need; asks first
                           --full: also the large packages of full client suites
-  test [--full] [FILTER]  repository checks, setup, format, lints and tests; with FILTER only the matching tests
+  test [--full | --firefox] [FILTER]
+                          repository checks, setup, format, lints and tests; with FILTER only the matching tests
                           --full: all client suites, tab churn and random kills at full size
+                          --firefox: only the engine's suites, on Firefox
   bench [NAME...]         run the benchmarks of the tabwire crate, or only the named ones
   soak [--minutes N] [--seed N]
                           inject random faults for 10 minutes (default); fails when the daemon grows

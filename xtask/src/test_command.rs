@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::dist;
 use crate::error::Error;
+use crate::firefox_suites::{self, Suite};
 use crate::repository::Repository;
 use crate::setup::{self, Consent, TestSize, cargo_deny};
 use crate::source::source_tree::{SourceFile, SourceTree};
@@ -26,6 +27,9 @@ const HEADLESS_SHELL: &str = "/usr/lib/chromium/chromium-headless-shell";
 /// Runs every step, or only the matching tests when a filter is given.
 pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), Error> {
     let start = Instant::now();
+    if arguments.iter().any(|argument| argument == "--firefox") {
+        return firefox_suites::run(repository, Suite::All);
+    }
     let is_full = arguments.iter().any(|argument| argument == "--full");
     let filters: Vec<String> = arguments.iter().filter(|argument| *argument != "--full").cloned().collect();
     if !filters.is_empty() {
@@ -47,8 +51,8 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), E
     if has_doc_tests(&SourceTree::read(repository)?) {
         tests.push(Step::cargo("doc tests", &["test", "--doc", "--workspace"]));
     }
-    // The checks and the setup count as one step each.
-    let count = before_tests.len() + tests.len() + 2;
+    // The checks, the setup and the tests on Firefox count as one step each.
+    let count = before_tests.len() + tests.len() + 3;
     std::thread::scope(|scope| {
         // The end of a build uses one core, so the packages are installed beside it.
         let size = if is_full { TestSize::Full } else { TestSize::Short };
@@ -60,6 +64,7 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), E
         dist::run(repository, &[])?;
     }
     run_all(repository, tests)?;
+    firefox_suites::run(repository, if is_full { Suite::Listed } else { Suite::Quick })?;
     println!("Passed {count} steps in {} s.", start.elapsed().as_secs());
     Ok(())
 }

@@ -39,14 +39,14 @@ pub const GAPS: &[Gap] = &[
         "Firefox sends no screencast over WebDriver BiDi: the dashboard shows a picture each second, and pages cannot be recorded.",
     ),
     gap(
-        &["Input.dispatchTouchEvent", "Emulation.setTouchEmulationEnabled", "Input.synthesizeTapGesture"],
-        &["tap"],
-        "Firefox emulates no touch screen over WebDriver BiDi.",
+        &["Emulation.setTouchEmulationEnabled", "Input.synthesizeTapGesture"],
+        &["emulate"],
+        "Firefox emulates no touch screen over WebDriver BiDi: `tap` works, but pages are not told that there is one.",
     ),
     gap(
-        &["Input.setInterceptDrags", "Input.dispatchDragEvent"],
+        &["Input.dispatchDragEvent"],
         &["drag"],
-        "Firefox starts HTML drags but never drops them over WebDriver BiDi; `mouse` moves what a page drags by mouse events.",
+        "Firefox starts HTML drags but never drops them over WebDriver BiDi; `drag` moves what a page drags by mouse events.",
     ),
     gap(
         &["Emulation.setEmulatedMedia", "Emulation.setEmulatedVisionDeficiency"],
@@ -88,11 +88,6 @@ pub const GAPS: &[Gap] = &[
         ],
         &[],
         "Firefox does not list the resources of a page over WebDriver BiDi.",
-    ),
-    gap(
-        &["Page.reload with ignoreCache"],
-        &[],
-        "Firefox cannot reload a page past its cache over WebDriver BiDi.",
     ),
     gap(
         &["Input.imeSetComposition"],

@@ -7,7 +7,7 @@ function shownText(data, element, walk) {
     case "none":
       return data;
     case "uppercase":
-      return data.toLocaleUpperCase(element.lang || undefined);
+      return upperCased(data, element.lang);
     case "lowercase":
       return data.toLocaleLowerCase(element.lang || undefined);
     case "capitalize":
@@ -15,6 +15,13 @@ function shownText(data, element, walk) {
     default:
       return data;
   }
+}
+
+/** Upper case as it is drawn: Greek capitals lose their accent. Firefox's strings keep it. */
+function upperCased(data, language) {
+  const upper = data.toLocaleUpperCase(language || undefined);
+  if (!/^el\b/i.test(language)) return upper;
+  return upper.normalize("NFD").replace(/([\u0391-\u03A9]\u0308?)\u0301/g, "$1").normalize("NFC");
 }
 
 function capitalized(data) {

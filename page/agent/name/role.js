@@ -279,9 +279,13 @@ function hasContent(element) {
   return element.firstElementChild !== null || !isBlank(element.textContent);
 }
 
+/** The types of inputs that suggest values of a `datalist` as text. */
+const LISTED_TYPES = new Set(["date", "datetime-local", "email", "month", "number", "search", "tel", "text", "time", "url", "week"]);
+
 function inputRoleOf(input) {
   const type = input.type;
-  if (type !== "color" && type !== "range" && input.hasAttribute("list") && input.list) return "combobox";
+  // Firefox gives every type a list.
+  if (LISTED_TYPES.has(type) && input.hasAttribute("list") && input.list) return "combobox";
   return INPUT_ROLES.get(type) ?? "textbox";
 }
 

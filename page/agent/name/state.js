@@ -89,8 +89,11 @@ function isDisabled(element) {
     case "input":
     case "select":
     case "textarea":
-    case "option":
       if (element.matches(":disabled")) return true;
+      break;
+    case "option":
+      // In Firefox, the options of a disabled list do not match themselves.
+      if (element.matches(":disabled") || element.closest("select")?.matches(":disabled")) return true;
       break;
     default:
       if (element.localName.includes("-") && element.matches(":disabled")) return true;

@@ -199,6 +199,8 @@ function modalDialogOf(document) {
 
 /** Whether the element is in the accessibility tree. Visits all ancestors; walks use `exposureOf`. */
 function isExposed(element) {
+  // Never shown where scripts run. Only Firefox's styles say so.
+  if (element.localName === "noscript") return false;
   return inPass(() => {
     if ((exposureOf(element) & SHOWS_SELF) === 0) return false;
     for (let node = exposedParentOf(element); node !== null; node = exposedParentOf(node)) {

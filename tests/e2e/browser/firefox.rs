@@ -27,7 +27,7 @@ fn firefox_is_driven_like_chromium_and_survives_the_daemon() {
     });
     assert!(closed.is_some_and(|closed| closed.stdout.contains("accepted alert \"m\"")));
     for (arguments, code) in
-        [(&["tap", "#i"][..], "UNSUPPORTED_HERE"), (&["cdp-url"][..], "UNSUPPORTED_HERE")]
+        [(&["trace", "start"][..], "UNSUPPORTED_HERE"), (&["cdp-url"][..], "UNSUPPORTED_HERE")]
     {
         let arguments: Vec<&str> = ["--json"].iter().chain(arguments).copied().collect();
         assert_eq!(world.run(&arguments).failure().0, code, "{arguments:?}");

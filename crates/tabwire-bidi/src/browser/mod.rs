@@ -1,26 +1,11 @@
 //! The emulated browser: turns the hub's CDP frames into BiDi commands, and BiDi's messages into CDP frames.
 
 mod containment;
-mod contexts;
-mod cookies;
-mod describe_node;
-mod downloads;
-mod emulation;
-mod files;
+mod documents;
 mod input;
-mod input_keys;
-mod intercept;
-mod log;
-mod navigation;
 mod network;
-mod page_command;
-mod permissions;
+mod page;
 mod pictures;
-mod preload;
-mod prompts;
-mod realms;
-mod screenshot;
-mod script;
 mod start;
 mod targets;
 
@@ -36,11 +21,11 @@ use tabwire_cdp::{ProtocolError, lenient_json, reply};
 
 use crate::browser::containment::Contained;
 pub use crate::browser::containment::{Lookup, RequestHold};
-use crate::browser::downloads::Downloads;
+use crate::browser::documents::navigation::WaitingNavigation;
 use crate::browser::input::InputQueue;
-use crate::browser::intercept::PausedRequests;
-use crate::browser::navigation::WaitingNavigation;
-use crate::browser::network::RequestTable;
+use crate::browser::network::downloads::Downloads;
+use crate::browser::network::intercept::PausedRequests;
+use crate::browser::network::requests::RequestTable;
 use crate::browser::pictures::PictureSeries;
 use crate::gaps;
 use crate::protocol::message::{self, BidiError, Incoming};
@@ -145,6 +130,8 @@ pub struct EmulatedBrowser {
     creating: usize,
     /// The tab that has the focus.
     active: Option<String>,
+    /// Commands that closed a dialog, by tab, until its script goes on.
+    closed_prompts: BTreeMap<String, Reply>,
     /// Results that a client reads in parts.
     streams: BTreeMap<String, String>,
     idle_since: BTreeMap<String, Instant>,
@@ -198,6 +185,7 @@ impl EmulatedBrowser {
             permissions: Vec::new(),
             creating: 0,
             active: None,
+            closed_prompts: BTreeMap::new(),
             streams: BTreeMap::new(),
             idle_since: BTreeMap::new(),
             outputs: Vec::new(),

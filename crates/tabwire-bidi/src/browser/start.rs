@@ -26,7 +26,7 @@ impl EmulatedBrowser {
     }
 
     pub(super) fn list_user_contexts(&mut self) {
-        let collector = json!({"dataTypes": ["response"], "maxEncodedDataSize": BODY_BYTES});
+        let collector = json!({"dataTypes": ["request", "response"], "maxEncodedDataSize": BODY_BYTES});
         self.post("network.addDataCollector", collector);
         self.send(
             "browser.getUserContexts",

@@ -1,6 +1,7 @@
 //! Values of pages: BiDi's `RemoteValue` as CDP's `RemoteObject`, and CDP's arguments as BiDi's `LocalValue`.
 
 use serde_json::{Map, Value, json};
+use tabwire_cdp::lenient_json;
 
 use super::message::text;
 
@@ -143,7 +144,8 @@ fn describe_node(node: &Value) -> String {
 pub(crate) fn to_object_by_value(value: &Value, context: i64) -> Value {
     let given = value.get("value").and_then(Value::as_str).filter(|_| text(value, "type") == "string");
     match given {
-        Some(given) if given.starts_with('j') => match serde_json::from_str::<Value>(&given[1..]) {
+        Some(given) if given.starts_with('j') => match lenient_json::read_as::<Value>(&given.as_bytes()[1..])
+        {
             Ok(inner) => {
                 let mut object = json!({"type": "object", "value": null});
                 if inner.is_array() {

@@ -86,6 +86,21 @@ pub(crate) const FOCUSED_FRAME: &str = "() => {
     return found && found.contentWindow ? found.contentWindow : null;
 }";
 
+/// Notes the drags that start in a document.
+pub(crate) const CATCH_DRAGS: &str = "() => {
+    globalThis.dragStart = null;
+    if (globalThis.catchesDrags) return;
+    globalThis.catchesDrags = true;
+    window.addEventListener('dragstart', (event) => { globalThis.dragStart = event; }, true);
+}";
+
+/// Whether a drag has started that the page did not prevent.
+pub(crate) const DRAG_STARTED: &str = "() => {
+    const start = globalThis.dragStart;
+    globalThis.dragStart = null;
+    return Boolean(start) && !start.defaultPrevented;
+}";
+
 /// Inserts text where the caret is.
 pub(crate) const INSERT_TEXT: &str = "(text) => document.execCommand('insertText', false, text)";
 

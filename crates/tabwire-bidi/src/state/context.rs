@@ -45,6 +45,10 @@ pub(crate) struct Context {
     /// Whether a dialog is open.
     pub(crate) has_prompt: bool,
     pub(crate) is_crashed: bool,
+    /// Whether a client turned the cache off.
+    pub(crate) has_cache_off: bool,
+    /// Whether the cache is off until the page has loaded again.
+    pub(crate) reloads_past_cache: bool,
     /// Navigation that waits until every client has set up the new tab.
     pub(crate) first_url: Option<String>,
 }
@@ -138,6 +142,8 @@ impl Context {
             history,
             has_prompt: false,
             is_crashed: false,
+            has_cache_off: false,
+            reloads_past_cache: false,
             first_url: None,
         })
     }

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::commands_of_stories::{commands, event};
 use crate::stage::{Sent, Stage};
 
 /// A small generator of numbers; the same for the same seed.
@@ -19,57 +20,6 @@ impl Numbers {
     fn pick<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }
-}
-
-/// Methods with parameters that reach every part of the emulated browser.
-fn commands(context: i64, node: i64) -> Vec<(&'static str, Value)> {
-    let mouse = |kind: &str| json!({"type": kind, "x": 1, "y": 2, "button": "left"});
-    let patterns = json!({"patterns": [{"urlPattern": "*"}]});
-    vec![
-        ("Runtime.evaluate", json!({"expression": "1", "contextId": context, "returnByValue": true})),
-        ("Runtime.evaluate", json!({"expression": "x", "contextId": context, "awaitPromise": true})),
-        ("Runtime.callFunctionOn", json!({"functionDeclaration": "f", "executionContextId": context})),
-        ("Page.navigate", json!({"url": "http://a.test/"})),
-        ("Page.reload", json!({})),
-        ("Page.getFrameTree", json!({})),
-        ("Page.createIsolatedWorld", json!({"frameId": "tab", "worldName": "w"})),
-        (
-            "Page.addScriptToEvaluateOnNewDocument",
-            json!({"source": "1", "worldName": "w", "runImmediately": true}),
-        ),
-        ("Page.removeScriptToEvaluateOnNewDocument", json!({"identifier": "1"})),
-        ("Page.captureScreenshot", json!({})),
-        ("Page.printToPDF", json!({"transferMode": "ReturnAsStream"})),
-        ("Page.getLayoutMetrics", json!({})),
-        ("Page.handleJavaScriptDialog", json!({"accept": true})),
-        ("Page.getNavigationHistory", json!({})),
-        ("Page.navigateToHistoryEntry", json!({"entryId": 1})),
-        ("Input.dispatchMouseEvent", mouse("mouseMoved")),
-        ("Input.dispatchMouseEvent", mouse("mousePressed")),
-        ("Input.dispatchMouseEvent", mouse("mouseReleased")),
-        ("Input.dispatchKeyEvent", json!({"type": "keyDown", "key": "a"})),
-        ("Input.insertText", json!({"text": "t"})),
-        ("DOM.describeNode", json!({"backendNodeId": node})),
-        ("DOM.resolveNode", json!({"backendNodeId": node})),
-        ("DOM.getFrameOwner", json!({"frameId": "frame"})),
-        ("DOM.setFileInputFiles", json!({"backendNodeId": node, "files": []})),
-        ("Fetch.enable", patterns),
-        ("Fetch.disable", json!({})),
-        ("Fetch.continueRequest", json!({"requestId": "interception-1"})),
-        ("Network.getCookies", json!({})),
-        ("Storage.setCookies", json!({"cookies": [{"name": "n", "value": "v", "domain": "a.test"}]})),
-        ("Network.getResponseBody", json!({"requestId": "r"})),
-        ("Runtime.addBinding", json!({"name": "b"})),
-        ("Emulation.setTimezoneOverride", json!({"timezoneId": "UTC"})),
-        ("Target.createTarget", json!({"url": "http://a.test/"})),
-        ("Target.closeTarget", json!({"targetId": "tab"})),
-        ("Target.createBrowserContext", json!({})),
-        ("Target.disposeBrowserContext", json!({"browserContextId": "u"})),
-        ("Target.activateTarget", json!({"targetId": "tab"})),
-        ("Browser.setDownloadBehavior", json!({"behavior": "allowAndName", "downloadPath": "/d"})),
-        ("Browser.getVersion", json!({})),
-        ("Tracing.start", json!({})),
-    ]
 }
 
 /// A plausible result of a command of BiDi.
@@ -92,29 +42,16 @@ fn result_of(sent: &Sent, number: usize) -> Value {
 
 fn happen(stage: &mut Stage, numbers: &mut Numbers) {
     let number = numbers.below(1_000);
-    let navigation =
-        json!({"context": "tab", "navigation": format!("N{}", number % 4), "url": "http://a.test/"});
-    match numbers.below(14) {
+    match numbers.below(12) {
         0 => stage.add_realm(&format!("realm{number}"), "tab"),
         1 => stage.event("script.realmDestroyed", json!({"realm": "main"})),
         2 => stage.add_realm("main", "tab"),
-        3 => stage.event("browsingContext.navigationStarted", navigation),
-        4 => stage.event("browsingContext.navigationCommitted", navigation),
-        5 => stage.event("browsingContext.navigationFailed", navigation),
-        6 => stage.event("browsingContext.load", navigation),
-        7 => stage.add_context("frame", Some("tab")),
-        8 => stage.event("browsingContext.contextDestroyed", json!({"context": "frame"})),
-        9 => stage.event("browsingContext.userPromptOpened", json!({"context": "tab", "type": "alert"})),
-        10 => stage.event("browsingContext.userPromptClosed", json!({"context": "tab"})),
-        11 => stage.event("browsingContext.downloadWillBegin", navigation),
-        12 => stage.event(
-            "network.beforeRequestSent",
-            json!({
-                "context": "tab", "isBlocked": true, "intercepts": ["I"],
-                "request": {"request": format!("r{number}"), "url": "http://a.test/"},
-            }),
-        ),
-        _ => stage.add_context(&format!("tab{number}"), None),
+        3 => stage.add_context("frame", Some("tab")),
+        4 => stage.add_context(&format!("tab{number}"), None),
+        _ => {
+            let (method, params) = event(number);
+            stage.event(method, params);
+        }
     }
 }
 
@@ -126,7 +63,10 @@ fn tell(seed: u64) {
             0..=3 => {
                 let realms = stage.events("Runtime.executionContextCreated");
                 let context = realms.last().and_then(|event| event["context"]["id"].as_i64()).unwrap_or(1);
-                let all = commands(context, 1);
+                let paused =
+                    stage.events("Fetch.requestPaused").last().map(|event| event["requestId"].clone());
+                let paused = paused.unwrap_or_else(|| json!("interception-1"));
+                let all = commands(context, 1, &paused, &session);
                 let (method, params) = numbers.pick(&all).expect("one").clone();
                 let session = (numbers.below(8) > 0).then_some(session.as_str());
                 stage.ask(session, method, params);
@@ -179,4 +119,82 @@ fn every_command_is_answered_when_the_browser_is_lost_at_its_start() {
     browser.browser_disconnected();
     let answers = browser.take_outputs().into_iter().filter(|output| matches!(output, Output::ToHub(_)));
     assert_eq!(answers.count(), 1);
+}
+
+/// A method without a story would be one whose answer nothing checks.
+#[test]
+fn every_method_of_the_emulated_browser_is_in_the_stories() {
+    let told: Vec<&str> = commands(1, 1, &json!(""), "").into_iter().map(|(method, _)| method).collect();
+    let mut handled = Vec::new();
+    methods_in(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/browser")), &mut handled);
+    assert!(handled.len() > 80, "the sources name their methods: {handled:?}");
+    let missing: Vec<&String> = handled
+        .iter()
+        .filter(|method| !told.contains(&method.as_str()) && !EVENTS.contains(&method.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// What the emulated browser sends to the hub.
+const EVENTS: &[&str] = &[
+    "Browser.downloadProgress",
+    "Browser.downloadWillBegin",
+    "Fetch.authRequired",
+    "Fetch.requestPaused",
+    "Input.dragIntercepted",
+    "Inspector.targetCrashed",
+    "Log.entryAdded",
+    "Network.loadingFailed",
+    "Network.loadingFinished",
+    "Network.requestServedFromCache",
+    "Network.requestWillBeSent",
+    "Network.responseReceived",
+    "Page.domContentEventFired",
+    "Page.downloadProgress",
+    "Page.downloadWillBegin",
+    "Page.fileChooserOpened",
+    "Page.frameAttached",
+    "Page.frameDetached",
+    "Page.frameNavigated",
+    "Page.frameStartedLoading",
+    "Page.frameStartedNavigating",
+    "Page.frameStoppedLoading",
+    "Page.javascriptDialogClosed",
+    "Page.javascriptDialogOpening",
+    "Page.lifecycleEvent",
+    "Page.loadEventFired",
+    "Page.navigatedWithinDocument",
+    "Page.windowOpen",
+    "Runtime.bindingCalled",
+    "Runtime.consoleAPICalled",
+    "Runtime.exceptionThrown",
+    "Runtime.executionContextCreated",
+    "Runtime.executionContextDestroyed",
+    "Target.attachedToTarget",
+    "Target.detachedFromTarget",
+    "Target.targetCrashed",
+    "Target.targetCreated",
+    "Target.targetDestroyed",
+    "Target.targetInfoChanged",
+];
+
+/// The string literals `"Domain.method"` of the sources below a folder.
+fn methods_in(folder: &std::path::Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).expect("the sources") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            methods_in(&path, found);
+            continue;
+        }
+        let text = std::fs::read_to_string(path).expect("a source");
+        found.extend(text.split('"').filter(|literal| is_method(literal)).map(str::to_owned));
+    }
+}
+
+fn is_method(literal: &str) -> bool {
+    let Some((domain, name)) = literal.split_once('.') else { return false };
+    let starts = |part: &str, test: fn(&char) -> bool| part.chars().next().as_ref().is_some_and(test);
+    starts(domain, char::is_ascii_uppercase)
+        && starts(name, char::is_ascii_lowercase)
+        && [domain, name].concat().chars().all(|one| one.is_ascii_alphanumeric())
 }

@@ -41,7 +41,7 @@ enum Step {
 
 /// A connection to Marionette.
 #[derive(Debug)]
-pub(super) struct Marionette {
+pub struct Marionette {
     profile: PathBuf,
     stream: Option<TcpStream>,
     input: Vec<u8>,
@@ -51,7 +51,9 @@ pub(super) struct Marionette {
 }
 
 impl Marionette {
-    pub(super) fn new(profile: &Path) -> Self {
+    /// A connection to the Firefox that starts on this profile.
+    #[must_use]
+    pub fn new(profile: &Path) -> Self {
         Self {
             profile: profile.to_owned(),
             stream: None,
@@ -62,12 +64,17 @@ impl Marionette {
         }
     }
 
-    pub(super) fn session(&self) -> Option<&BidiSession> {
+    /// The session, once it exists.
+    #[must_use]
+    pub fn session(&self) -> Option<&BidiSession> {
         self.session.as_ref()
     }
 
     /// Goes on as far as possible without waiting; the product once the session is ready.
-    pub(super) fn advance(&mut self) -> Result<Option<String>, LaunchFault> {
+    ///
+    /// # Errors
+    /// When Firefox creates no session.
+    pub fn advance(&mut self) -> Result<Option<String>, LaunchFault> {
         loop {
             match self.step {
                 Step::Port => match self.connect() {

@@ -11,7 +11,7 @@ mod control_message;
 pub(crate) mod descriptor;
 mod inherited;
 mod keep_request;
-mod marionette;
+pub(crate) mod marionette;
 mod serve;
 mod signals;
 mod start;

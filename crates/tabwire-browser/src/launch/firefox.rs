@@ -102,7 +102,8 @@ const RESERVED: &[(&str, &str)] = &[
 ];
 
 /// The profile that Firefox uses.
-pub(crate) fn profile_of(spec: &LaunchSpec) -> PathBuf {
+#[must_use]
+pub fn profile_of(spec: &LaunchSpec) -> PathBuf {
     spec.profile.join(DIRECTORY)
 }
 
@@ -156,7 +157,10 @@ pub(super) fn check(spec: &LaunchSpec) -> Result<(), BrowserError> {
 }
 
 /// Makes the profile and completes the command.
-pub(crate) fn prepare(spec: &LaunchSpec, command: &mut Command) -> Result<(), BrowserError> {
+///
+/// # Errors
+/// When the profile cannot be written.
+pub fn prepare(spec: &LaunchSpec, command: &mut Command) -> Result<(), BrowserError> {
     let profile = profile_of(spec);
     PrivateDir::create_or_keep(&profile)?;
     let port_file = profile.join(PORT_FILE);

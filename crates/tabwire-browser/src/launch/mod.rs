@@ -3,7 +3,7 @@
 pub(crate) mod browser_kind;
 pub(crate) mod debugging_pipe;
 pub mod finder;
-pub(crate) mod firefox;
+pub mod firefox;
 pub(crate) mod flag;
 pub(crate) mod hidden_automation;
 pub(crate) mod launcher_flag;

@@ -6,6 +6,7 @@ pub(crate) mod http_request;
 pub(crate) mod pipe;
 pub(crate) mod pipe_end;
 pub(crate) mod pipe_framing;
+mod prompt_stream;
 pub(crate) mod unauthenticated_peers;
 pub mod websocket;
 

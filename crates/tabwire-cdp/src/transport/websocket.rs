@@ -22,6 +22,7 @@ use tokio_websockets::{
 use crate::limits::BROWSER_MESSAGE_CEILING;
 use crate::transport::close_frame::CloseFrame;
 use crate::transport::pipe_framing::ReceivedFrame;
+use crate::transport::prompt_stream::PromptStream;
 use crate::transport::{Flush, FrameSink, FrameSource, TransportError};
 
 /// Timeout for opening a websocket, with name lookup and TLS: 10 s.
@@ -53,6 +54,7 @@ pub struct WebSocketUrl {
     headers: HeaderMap,
     ceiling: usize,
     deadline: Duration,
+    acknowledges_promptly: bool,
 }
 
 impl WebSocketUrl {
@@ -67,7 +69,7 @@ impl WebSocketUrl {
             return Err(bad("it has no host"));
         }
         let (ceiling, deadline) = (BROWSER_MESSAGE_CEILING, CONNECT_DEADLINE);
-        Ok(Self { uri, headers: HeaderMap::new(), ceiling, deadline })
+        Ok(Self { uri, headers: HeaderMap::new(), ceiling, deadline, acknowledges_promptly: false })
     }
 
     /// Adds headers to the upgrade request, for remote browsers that require a credential.
@@ -89,6 +91,13 @@ impl WebSocketUrl {
     #[must_use]
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
+        self
+    }
+
+    /// Acknowledges at once what is read, for a peer that waits for it: Firefox. Without TLS only.
+    #[must_use]
+    pub fn with_prompt_acknowledgements(mut self) -> Self {
+        self.acknowledges_promptly = true;
         self
     }
 
@@ -121,6 +130,8 @@ impl WebSocketUrl {
         let stream: Box<dyn ByteStream> = if encrypted {
             choose_cryptography();
             Box::new(Connector::new()?.wrap(host, stream).await?)
+        } else if self.acknowledges_promptly {
+            Box::new(PromptStream::new(stream))
         } else {
             Box::new(stream)
         };

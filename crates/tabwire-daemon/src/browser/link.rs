@@ -64,7 +64,7 @@ impl BrowserLink {
     ) -> Result<Self, TransportError> {
         let facts =
             BrowserFacts { product: session.product, user_agent: session.user_agent, anchor: session.anchor };
-        let url = tabwire_cdp::WebSocketUrl::parse(&session.url)?;
+        let url = tabwire_cdp::WebSocketUrl::parse(&session.url)?.with_prompt_acknowledgements();
         let link = Self::of_bidi(url.connect().await?, facts, containment, UpstreamKind::Pipe, tasks);
         let keeper = KeeperConnection::new(claim.control)
             .map_err(|error| TransportError::io("taking over the keeper's connection", &error))?;

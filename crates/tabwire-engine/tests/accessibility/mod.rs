@@ -8,6 +8,7 @@ mod chrome_role;
 mod chrome_tree;
 mod comparison;
 mod corpus;
+mod firefox;
 mod growth;
 mod known_differences;
 mod perceiving;

@@ -19,7 +19,7 @@ pub(crate) fn source() -> String {
 }
 
 /// One element as the agent sees it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 pub(crate) struct OurElement {
     /// The element's name in the markup.
     pub(crate) tag: String,

@@ -1,15 +1,15 @@
 //! One browser with tabs that run the page agent.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_api::TargetId;
-use tabwire_cdp::{
-    CdpSession, Connection, EventFilter, PendingResponse, TargetRegistry, TaskGroup, WebSocketUrl,
-};
+use tabwire_cdp::{CdpSession, Connection, EventFilter, PendingResponse, TargetRegistry, TaskGroup};
 use tabwire_testkit::Site;
-use tabwire_testkit::bench::{BareBrowser, test_browser};
 use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::browser::{TestBrowser, test_browser};
 
 /// Longer than any step takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -22,21 +22,24 @@ pub(crate) struct Stage {
     registry: TargetRegistry,
     site: Site,
     _tasks: TaskGroup,
-    _browser: BareBrowser,
+    browser: TestBrowser,
     _place: SemaphorePermit<'static>,
 }
 
 impl Stage {
     pub(crate) async fn start() -> Self {
+        Self::start_program(&test_browser()).await
+    }
+
+    pub(crate) async fn start_program(program: &Path) -> Self {
         let place = PLACES.acquire().await.expect("never closed");
-        let browser = BareBrowser::start(&test_browser());
-        let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
-        let (source, sink) = address.connect().await.expect("a connection to the browser");
+        let browser = TestBrowser::start(program);
         let tasks = TaskGroup::new();
+        let (source, sink) = browser.connect(&tasks).await;
         let connection = Connection::start(source, sink, &tasks);
         let registry = TargetRegistry::start(&connection, TIMEOUT).await.expect("targets");
         let site = Site::start().await.expect("a free port");
-        Self { registry, site, _tasks: tasks, _browser: browser, _place: place }
+        Self { registry, site, _tasks: tasks, browser, _place: place }
     }
 
     /// A new tab whose documents all get the agent.
@@ -47,7 +50,11 @@ impl Stage {
         let target =
             TargetId::new(created.to::<Value>().expect("reads")["targetId"].as_str().expect("an id"));
         let session = self.registry.attach(&target, TIMEOUT).await.expect("attached");
-        for domain in ["Page", "Runtime", "DOM", "Accessibility"] {
+        let mut domains = vec!["Page", "Runtime", "DOM"];
+        if self.browser.is_chromium() {
+            domains.push("Accessibility");
+        }
+        for domain in domains {
             session.enable(domain).await.expect(domain);
         }
         let tab = Tab { session, frames: Vec::new(), world: 0 };

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Connection, EventFilter, TargetRegistry, TaskGroup, WebSocketUrl};
+use tabwire_cdp::{CdpSession, Connection, EventFilter, TargetRegistry, TaskGroup};
 use tabwire_testkit::Site;
-use tabwire_testkit::bench::{BareBrowser, test_browser};
 use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::browser::{TestBrowser, test_browser};
 
 /// Longer than any step takes on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -20,7 +21,7 @@ pub(crate) struct Stage {
     site: Site,
     world: i64,
     _tasks: TaskGroup,
-    _browser: BareBrowser,
+    _browser: TestBrowser,
     _place: SemaphorePermit<'static>,
 }
 
@@ -28,10 +29,9 @@ impl Stage {
     /// Starts a browser with an empty page.
     pub(crate) async fn start() -> Self {
         let place = PLACES.acquire().await.expect("never closed");
-        let browser = BareBrowser::start(&test_browser());
-        let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
-        let (source, sink) = address.connect().await.expect("a connection to the browser");
+        let browser = TestBrowser::start(&test_browser());
         let tasks = TaskGroup::new();
+        let (source, sink) = browser.connect(&tasks).await;
         let connection = Connection::start(source, sink, &tasks);
         let registry = TargetRegistry::start(&connection, TIMEOUT).await.expect("targets");
         let page = registry.list().into_iter().find(|target| target.is_page()).expect("a page");

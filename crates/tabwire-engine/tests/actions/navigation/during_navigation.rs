@@ -1,17 +1,16 @@
 //! Every action during a navigation: it ends in time, acts on one of the two documents or fails clearly, and the tab
 //! works afterwards.
 
-use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tabwire_api::{ErrorCode, Failure, TabId};
-use tabwire_testkit::bench::CHROMIUM;
 
 use crate::actions::registry::valid_parameters::{Fit, fit_actions};
 use crate::actions::support::signalling_link::Signal;
 use crate::actions::support::stage::Stage;
+use crate::browser::whole_browser;
 
 /// The timeout of an action when the next document loads.
 const TIME: Duration = Duration::from_secs(10);
@@ -200,7 +199,7 @@ impl Round<'_> {
 
 /// Chromium itself: a screenshot during a navigation can take its headless shell many seconds.
 async fn in_chromium(signal: &Signal) -> Stage {
-    Stage::start_program(Path::new(CHROMIUM), |link, tasks| signal.link(link, tasks)).await
+    Stage::start_program(&whole_browser(), |link, tasks| signal.link(link, tasks)).await
 }
 
 /// Runs all actions of the registry at one moment, one after the other.

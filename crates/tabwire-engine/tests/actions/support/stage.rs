@@ -7,15 +7,15 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tabwire_api::{CdpSessionId, ErrorCode, Failure, TabId, TargetId, UpstreamKind};
-use tabwire_cdp::{CdpSession, Connection, Deadline, FrameSink, FrameSource, TaskGroup, WebSocketUrl};
+use tabwire_cdp::{CdpSession, Connection, Deadline, FrameSink, FrameSource, TaskGroup};
 use tabwire_engine::{
     Browser, Context, Files, OutputRedactor, RawCdp, TabIds, find_action, send_raw_command,
 };
 use tabwire_testkit::Site;
-use tabwire_testkit::bench::{BareBrowser, CHROMIUM, test_browser};
 
 use crate::actions::support::test_files::TestFiles;
 use crate::actions::support::test_logins::TestLogins;
+use crate::browser::{TestBrowser, test_browser, whole_browser};
 
 /// Longer than any step takes on a busy machine.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -46,7 +46,7 @@ pub(crate) struct Stage {
     pub(crate) files: Arc<TestFiles>,
     pub(crate) tasks: TaskGroup,
     pub(crate) redactor: Arc<OutputRedactor>,
-    _process: BareBrowser,
+    _process: TestBrowser,
 }
 
 impl Stage {
@@ -55,17 +55,17 @@ impl Stage {
         Self::start_over(|link, _| link).await
     }
 
-    /// Starts Chromium itself with an empty page, for what its headless shell does in another way: downloads, frames in
+    /// Starts Chromium itself (or Firefox) with an empty page, for what its headless shell does in another way: downloads, frames in
     /// other processes, hidden targets.
     pub(crate) async fn start_chromium() -> Self {
-        Self::start_program(Path::new(CHROMIUM), |link, _| link).await
+        Self::start_program(&whole_browser(), |link, _| link).await
     }
 
     /// The same with a wrapped connection.
     pub(crate) async fn start_chromium_over(
         through: impl FnOnce((FrameSource, FrameSink), &TaskGroup) -> (FrameSource, FrameSink),
     ) -> Self {
-        Self::start_program(Path::new(CHROMIUM), through).await
+        Self::start_program(&whole_browser(), through).await
     }
 
     /// Starts a browser with an empty page and wraps the connection to it.
@@ -80,11 +80,9 @@ impl Stage {
         program: &Path,
         through: impl FnOnce((FrameSource, FrameSink), &TaskGroup) -> (FrameSource, FrameSink),
     ) -> Self {
-        let process = BareBrowser::start(program);
-        let address = WebSocketUrl::parse(&process.websocket()).expect("an address");
-        let link = address.connect().await.expect("a connection to the browser");
+        let process = TestBrowser::start(program);
         let tasks = TaskGroup::new();
-        let (source, sink) = through(link, &tasks);
+        let (source, sink) = through(process.connect(&tasks).await, &tasks);
         let book = TabIds::new(UpstreamKind::Websocket, 1);
         let files = Arc::new(TestFiles::new());
         let kept: Arc<dyn Files> = Arc::<TestFiles>::clone(&files);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
-use super::{EmulatedBrowser, Reply};
+use crate::browser::{EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, CONTEXT_MISSING, flag, text};
 use crate::protocol::remote_value::{ObjectId, to_argument, to_exception, to_object, to_object_by_value};
 use crate::protocol::script_text::{agent_expression, function_by_value, value_of_handle};
@@ -34,7 +34,7 @@ impl EmulatedBrowser {
         Some(realm)
     }
 
-    pub(super) fn evaluate(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn evaluate(&mut self, tab: &str, params: &Value, reply: Reply) {
         let number = params.get("contextId").and_then(Value::as_i64);
         let Some(realm) = self.find_realm(tab, number).cloned() else {
             return self.fail(reply, &ProtocolError::chrome(-32000, CONTEXT_MISSING));
@@ -119,7 +119,7 @@ impl EmulatedBrowser {
         self.post("script.disown", json!({"handles": [handle], "target": {"realm": realm.id}}));
     }
 
-    pub(super) fn call_function(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn call_function(&mut self, tab: &str, params: &Value, reply: Reply) {
         let this = match params.get("objectId").and_then(Value::as_str).map(ObjectId::parse) {
             Some(None) => {
                 return self.fail(reply, &ProtocolError::invalid_params("Invalid remote object id"));
@@ -159,7 +159,7 @@ impl EmulatedBrowser {
         self.send_for(Some(&realm.context), Some(&realm.id), "script.callFunction", command, Box::new(then));
     }
 
-    pub(super) fn release_object(&mut self, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn release_object(&mut self, params: &Value, reply: Reply) {
         let id = params.get("objectId").and_then(Value::as_str).and_then(ObjectId::parse);
         if let Some(ObjectId { context, handle: Some(handle), .. }) = id
             && let Some(realm) = self.realms.find(context).map(|realm| realm.id.clone())
@@ -170,7 +170,7 @@ impl EmulatedBrowser {
     }
 
     /// Runs a function of the emulated browser in a document, in a sandbox that no client sees.
-    pub(super) fn call_own(
+    pub(in crate::browser) fn call_own(
         &mut self,
         context: &str,
         function: &str,

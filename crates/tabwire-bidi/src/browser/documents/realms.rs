@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use tabwire_api::CdpSessionId;
 
-use super::EmulatedBrowser;
+use crate::browser::EmulatedBrowser;
 use crate::protocol::message::{BidiError, text};
 use crate::state::realm::Realm;
 
 impl EmulatedBrowser {
-    pub(super) fn script_event(&mut self, method: &str, params: &Value) {
+    pub(in crate::browser) fn script_event(&mut self, method: &str, params: &Value) {
         match method {
             "script.realmCreated" => self.realm_created(params),
             "script.realmDestroyed" => self.realm_destroyed(text(params, "realm")),
@@ -17,7 +17,7 @@ impl EmulatedBrowser {
         }
     }
 
-    pub(super) fn realm_created(&mut self, info: &Value) {
+    pub(in crate::browser) fn realm_created(&mut self, info: &Value) {
         if text(info, "type") != "window" {
             return;
         }
@@ -34,7 +34,7 @@ impl EmulatedBrowser {
         }
     }
 
-    pub(super) fn realm_destroyed(&mut self, id: &str) {
+    pub(in crate::browser) fn realm_destroyed(&mut self, id: &str) {
         // Before its removal: the commands that wait may look it up.
         self.fail_pending(&BidiError::destroyed(), |pending| pending.realm.as_deref() == Some(id));
         let Some(realm) = self.realms.remove(id).filter(|realm| !realm.is_own()) else { return };
@@ -45,7 +45,7 @@ impl EmulatedBrowser {
     }
 
     /// Reports the realms of a tab to a session that has enabled `Runtime` now.
-    pub(super) fn report_realms(&mut self, tab: &str, session: &CdpSessionId) {
+    pub(in crate::browser) fn report_realms(&mut self, tab: &str, session: &CdpSessionId) {
         let mut known: Vec<Realm> = Vec::new();
         for context in self.contexts.subtree(tab) {
             known.extend(self.realms.in_context(&context).filter(|realm| !realm.is_own()).cloned());

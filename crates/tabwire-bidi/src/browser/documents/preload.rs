@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use tabwire_api::CdpSessionId;
 use tabwire_cdp::ProtocolError;
 
-use super::{EmulatedBrowser, Reply};
+use crate::browser::{EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, flag, text};
 
 /// Separates the parts of a channel's name.
 const PART: char = '\u{1}';
 
 impl EmulatedBrowser {
-    pub(super) fn create_world(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn create_world(&mut self, tab: &str, params: &Value, reply: Reply) {
         let frame = text(params, "frameId");
         if self.contexts.tab_of(frame).is_none_or(|found| found.id != tab) {
             return self.fail(reply, &ProtocolError::chrome(-32000, "No frame for given id found"));
@@ -48,7 +48,13 @@ impl EmulatedBrowser {
         self.send_for(Some(frame), None, "script.evaluate", command, Box::new(then));
     }
 
-    pub(super) fn add_script(&mut self, tab: &str, session: &CdpSessionId, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn add_script(
+        &mut self,
+        tab: &str,
+        session: &CdpSessionId,
+        params: &Value,
+        reply: Reply,
+    ) {
         let source = text(params, "source");
         let world = text(params, "worldName").to_owned();
         // A line comment at the end of the source must not hide the brace.
@@ -86,7 +92,12 @@ impl EmulatedBrowser {
         self.send("script.addPreloadScript", command, Box::new(then));
     }
 
-    pub(super) fn remove_script(&mut self, session: &CdpSessionId, identifier: &str, reply: Reply) {
+    pub(in crate::browser) fn remove_script(
+        &mut self,
+        session: &CdpSessionId,
+        identifier: &str,
+        reply: Reply,
+    ) {
         let entry = self.sessions.find_mut(Some(session));
         match entry.and_then(|entry| entry.scripts.remove(identifier)) {
             Some(Some(script)) => {
@@ -98,7 +109,13 @@ impl EmulatedBrowser {
     }
 
     /// A function in the page that sends an event to the client: a preload script with a channel.
-    pub(super) fn add_binding(&mut self, tab: &str, session: &CdpSessionId, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn add_binding(
+        &mut self,
+        tab: &str,
+        session: &CdpSessionId,
+        params: &Value,
+        reply: Reply,
+    ) {
         let name = text(params, "name").to_owned();
         let world = text(params, "executionContextName").to_owned();
         let Some(entry) = self.sessions.find_mut(Some(session)) else { return };
@@ -137,7 +154,7 @@ impl EmulatedBrowser {
         self.send("script.addPreloadScript", command, Box::new(then));
     }
 
-    pub(super) fn remove_binding(&mut self, session: &CdpSessionId, name: &str, reply: Reply) {
+    pub(in crate::browser) fn remove_binding(&mut self, session: &CdpSessionId, name: &str, reply: Reply) {
         let Some(entry) = self.sessions.find_mut(Some(session)) else { return };
         entry.bindings.remove(name);
         match entry.scripts.remove(&format!("binding {name}")).flatten() {
@@ -148,7 +165,7 @@ impl EmulatedBrowser {
         }
     }
 
-    pub(super) fn binding_called(&mut self, params: &Value) {
+    pub(in crate::browser) fn binding_called(&mut self, params: &Value) {
         let Some((session, name)) = text(params, "channel").split_once(PART) else { return };
         let session = CdpSessionId::new(session);
         let is_enabled = self

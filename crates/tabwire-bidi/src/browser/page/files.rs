@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
-use super::{EmulatedBrowser, Reply};
+use crate::browser::{EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, flag, text};
 
 impl EmulatedBrowser {
-    pub(super) fn set_files(&mut self, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn set_files(&mut self, params: &Value, reply: Reply) {
         let found = self.find_node(params);
         let context = found.as_ref().and_then(|(_, number)| self.realms.find(*number));
         let context = context.map(|realm| realm.context.clone());
@@ -23,7 +23,7 @@ impl EmulatedBrowser {
     }
 
     /// `input.fileDialogOpened`.
-    pub(super) fn chooser_opened(&mut self, params: &Value) {
+    pub(in crate::browser) fn chooser_opened(&mut self, params: &Value) {
         let context = text(params, "context");
         let Some(tab) = self.contexts.tab_of(context).map(|tab| tab.id.clone()) else { return };
         let mode = if flag(params, "multiple") { "selectMultiple" } else { "selectSingle" };

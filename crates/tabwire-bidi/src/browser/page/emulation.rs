@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Command, EmulatedBrowser, Reply};
+use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{flag, number, text};
 
 impl EmulatedBrowser {
-    pub(super) fn emulation_command(&mut self, tab: &str, command: &Command, reply: Reply) {
+    pub(in crate::browser) fn emulation_command(&mut self, tab: &str, command: &Command, reply: Reply) {
         let params = &command.params;
         let contexts = json!([tab]);
         match command.method.as_str() {
@@ -67,14 +67,14 @@ impl EmulatedBrowser {
         self.send_acknowledged("browsingContext.setViewport", set, reply);
     }
 
-    pub(super) fn set_user_agent(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn set_user_agent(&mut self, tab: &str, params: &Value, reply: Reply) {
         let agent = Some(text(params, "userAgent")).filter(|agent| !agent.is_empty());
         let set = json!({"userAgent": agent, "contexts": [tab]});
         self.send_acknowledged("emulation.setUserAgentOverride", set, reply);
     }
 
     /// `Network.emulateNetworkConditions`: only offline exists.
-    pub(super) fn set_conditions(&mut self, tab: &str, command: &Command, reply: Reply) {
+    pub(in crate::browser) fn set_conditions(&mut self, tab: &str, command: &Command, reply: Reply) {
         let params = &command.params;
         let limits = ["latency", "downloadThroughput", "uploadThroughput"];
         if limits.iter().any(|name| number(params, name).is_some_and(|limit| limit > 0.0)) {

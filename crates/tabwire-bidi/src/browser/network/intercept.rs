@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tabwire_api::CdpSessionId;
 use tabwire_cdp::ProtocolError;
 
-use super::network::{request_id, resource_type, to_headers, to_request};
-use super::{Command, EmulatedBrowser, Reply};
+use crate::browser::network::requests::{request_id, resource_type, to_headers, to_request};
+use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, text};
 use crate::state::session::{FetchPattern, FetchState};
 
@@ -43,7 +43,7 @@ struct PausedRequest {
 }
 
 impl EmulatedBrowser {
-    pub(super) fn fetch_domain(
+    pub(in crate::browser) fn fetch_domain(
         &mut self,
         tab: &str,
         session: &CdpSessionId,
@@ -119,14 +119,14 @@ impl EmulatedBrowser {
         self.succeed(reply, "{}");
     }
 
-    pub(super) fn remove_intercepts(&mut self, intercepts: Vec<String>) {
+    pub(in crate::browser) fn remove_intercepts(&mut self, intercepts: Vec<String>) {
         for intercept in intercepts {
             self.post("network.removeIntercept", json!({"intercept": intercept}));
         }
     }
 
     /// A session no longer intercepts: its requests go on.
-    pub(super) fn release_paused_of(&mut self, session: &CdpSessionId) {
+    pub(in crate::browser) fn release_paused_of(&mut self, session: &CdpSessionId) {
         let held: Vec<String> = self
             .paused
             .by_id
@@ -142,7 +142,7 @@ impl EmulatedBrowser {
     }
 
     /// A request without a page of ours, or one that an intercept of an earlier daemon blocks, goes on.
-    pub(super) fn release_foreign(&mut self, method: &str, params: &Value) {
+    pub(in crate::browser) fn release_foreign(&mut self, method: &str, params: &Value) {
         if self.is_contained() && method == "network.beforeRequestSent" {
             return self.fail_blocked(params);
         }
@@ -163,7 +163,7 @@ impl EmulatedBrowser {
     }
 
     /// A request is blocked: it goes to the sessions that intercept it, one after the other.
-    pub(super) fn request_blocked(&mut self, tab: &str, method: &str, params: &Value) {
+    pub(in crate::browser) fn request_blocked(&mut self, tab: &str, method: &str, params: &Value) {
         let stage = match method {
             "network.beforeRequestSent" => Stage::Request,
             "network.responseStarted" => Stage::Response,

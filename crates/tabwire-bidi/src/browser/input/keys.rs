@@ -69,7 +69,7 @@ const KEYS: &[(&str, bool, char)] = &[
 ];
 
 /// WebDriver's character for a key; `None` when it has none.
-pub(super) fn key_value(key: &str, location: u64) -> Option<String> {
+pub(in crate::browser) fn key_value(key: &str, location: u64) -> Option<String> {
     let is_other = location >= 2;
     let find = |other: bool| KEYS.iter().find(|(name, side, _)| *name == key && *side == other);
     if let Some((_, _, value)) = find(is_other).or_else(|| find(false)) {
@@ -78,19 +78,22 @@ pub(super) fn key_value(key: &str, location: u64) -> Option<String> {
     (key.chars().count() == 1).then(|| key.to_owned())
 }
 
+/// Shift in CDP's modifier mask.
+pub(in crate::browser) const SHIFT: u64 = 8;
+
 /// The bit of CDP's modifier mask.
-pub(super) fn modifier_bit(key: &str) -> u64 {
+pub(in crate::browser) fn modifier_bit(key: &str) -> u64 {
     match key {
         "Alt" => 1,
         "Control" => 2,
         "Meta" => 4,
-        "Shift" => 8,
+        "Shift" => SHIFT,
         _ => 0,
     }
 }
 
 /// The characters of the modifiers of a mask.
-pub(super) fn modifier_values(mask: u64) -> Vec<char> {
+pub(in crate::browser) fn modifier_values(mask: u64) -> Vec<char> {
     [(1, '\u{E00A}'), (2, '\u{E009}'), (4, '\u{E03D}'), (8, '\u{E008}')]
         .into_iter()
         .filter(|(bit, _)| mask & bit != 0)

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
-use super::{EmulatedBrowser, Reply};
-use crate::protocol::message::{BidiError, CONTEXT_DESTROYED, seconds, text};
+use crate::browser::network::requests::cache_behavior;
+use crate::browser::{EmulatedBrowser, Reply};
+use crate::protocol::message::{BidiError, CONTEXT_DESTROYED, flag, seconds, text};
 use crate::state::context::{Context, NavigationEnd};
 
 /// How long no request may be active until the network counts as idle.
@@ -32,7 +33,7 @@ pub(crate) struct WaitingNavigation {
 }
 
 impl EmulatedBrowser {
-    pub(super) fn navigate(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn navigate(&mut self, tab: &str, params: &Value, reply: Reply) {
         let frame = match text(params, "frameId") {
             "" => tab,
             frame => frame,
@@ -116,7 +117,7 @@ impl EmulatedBrowser {
     }
 
     /// A context is gone: the navigations in it end.
-    pub(super) fn fail_navigations_of(&mut self, context: &str) {
+    pub(in crate::browser) fn fail_navigations_of(&mut self, context: &str) {
         while let Some(at) = self.navigations.iter().position(|waiting| waiting.context == context) {
             let waiting = self.navigations.remove(at);
             self.fail(waiting.reply, &ProtocolError::chrome(-32000, CONTEXT_DESTROYED));
@@ -124,37 +125,43 @@ impl EmulatedBrowser {
     }
 
     /// The browser is gone: what waits for an event gets no more.
-    pub(super) fn fail_waiting(&mut self) {
+    pub(in crate::browser) fn fail_waiting(&mut self) {
         while let Some(waiting) = self.navigations.pop() {
-            self.fail(waiting.reply, &super::gone());
+            self.fail(waiting.reply, &crate::browser::gone());
         }
         self.fail_input();
     }
 
-    pub(super) fn reload(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn reload(&mut self, tab: &str, params: &Value, reply: Reply) {
         if let Some(context) = self.contexts.find_mut(tab) {
             context.history.replaces = true;
         }
-        if params.get("ignoreCache").and_then(Value::as_bool).unwrap_or(false) {
-            return self.refuse(reply, "Page.reload with ignoreCache");
+        if flag(params, "ignoreCache") {
+            // Firefox takes no such argument, so the cache is off until the page has loaded.
+            if let Some(context) = self.contexts.find_mut(tab) {
+                context.reloads_past_cache = true;
+            }
+            self.post("network.setCacheBehavior", cache_behavior(tab, true));
         }
         let command = json!({"context": tab, "wait": "none"});
-        self.send(
-            "browsingContext.reload",
-            command,
-            Box::new(|browser, outcome| match outcome {
-                Ok(_) => browser.succeed(reply, "{}"),
-                Err(error) => browser.fail(reply, &error.to_protocol()),
-            }),
-        );
+        self.send_acknowledged("browsingContext.reload", command, reply);
     }
 
-    pub(super) fn get_history(&mut self, tab: &str, reply: Reply) {
+    /// The cache is as clients want it, after a reload past it.
+    pub(in crate::browser) fn restore_cache(&mut self, tab: &str) {
+        let Some(context) = self.contexts.find_mut(tab) else { return };
+        if std::mem::take(&mut context.reloads_past_cache) {
+            let behavior = cache_behavior(tab, context.has_cache_off);
+            self.post("network.setCacheBehavior", behavior);
+        }
+    }
+
+    pub(in crate::browser) fn get_history(&mut self, tab: &str, reply: Reply) {
         let history = self.contexts.find(tab).map(|context| context.history.to_value());
         self.succeed(reply, history.unwrap_or_else(|| json!({"currentIndex": 0, "entries": []})));
     }
 
-    pub(super) fn traverse(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn traverse(&mut self, tab: &str, params: &Value, reply: Reply) {
         let wanted = params.get("entryId").and_then(Value::as_i64);
         let Some(context) = self.contexts.find_mut(tab) else {
             return self.fail(reply, &ProtocolError::no_target());
@@ -184,7 +191,7 @@ impl EmulatedBrowser {
         );
     }
 
-    pub(super) fn navigation_started(&mut self, id: &str, params: &Value) {
+    pub(in crate::browser) fn navigation_started(&mut self, id: &str, params: &Value) {
         let (navigation, url) = (text(params, "navigation"), text(params, "url"));
         let Some(context) = self.contexts.find_mut(id) else { return };
         if context.started.len() >= STARTED {
@@ -199,7 +206,7 @@ impl EmulatedBrowser {
         self.tab_event(&tab, "Page.frameStartedLoading", &json!({"frameId": id}));
     }
 
-    pub(super) fn navigation_committed(&mut self, id: &str, params: &Value) {
+    pub(in crate::browser) fn navigation_committed(&mut self, id: &str, params: &Value) {
         let (navigation, url) = (text(params, "navigation"), text(params, "url"));
         if url.starts_with(CRASHED) {
             return self.tab_crashed(id);
@@ -252,18 +259,19 @@ impl EmulatedBrowser {
         });
     }
 
-    pub(super) fn navigation_ended(&mut self, id: &str, params: &Value, end: NavigationEnd) {
+    pub(in crate::browser) fn navigation_ended(&mut self, id: &str, params: &Value, end: NavigationEnd) {
         let navigation = text(params, "navigation").to_owned();
         self.end_navigation(id, &navigation, &end);
         if let Some(context) = self.contexts.find_mut(id) {
             context.history.target = None;
         }
+        self.restore_cache(id);
         if let Some(tab) = self.contexts.tab_of(id).map(|tab| tab.id.clone()) {
             self.tab_event(&tab, "Page.frameStoppedLoading", &json!({"frameId": id}));
         }
     }
 
-    pub(super) fn navigated_within(&mut self, id: &str, params: &Value) {
+    pub(in crate::browser) fn navigated_within(&mut self, id: &str, params: &Value) {
         let url = text(params, "url");
         let Some(context) = self.contexts.find_mut(id) else { return };
         url.clone_into(&mut context.url);
@@ -296,7 +304,7 @@ impl EmulatedBrowser {
     }
 
     /// CDP's `Frame`.
-    pub(super) fn describe_frame(&self, id: &str) -> Option<Value> {
+    pub(in crate::browser) fn describe_frame(&self, id: &str) -> Option<Value> {
         let context = self.contexts.find(id)?;
         let origin = self.origin_of(context);
         let mut frame = json!({
@@ -321,7 +329,7 @@ impl EmulatedBrowser {
         format!("{scheme}://{host}")
     }
 
-    pub(super) fn frame_tree(&self, id: &str) -> Option<Value> {
+    pub(in crate::browser) fn frame_tree(&self, id: &str) -> Option<Value> {
         let frame = self.describe_frame(id)?;
         let below: Vec<String> = self.contexts.children_of(id).map(|child| child.id.clone()).collect();
         let children: Vec<Value> = below.iter().filter_map(|child| self.frame_tree(child)).collect();
@@ -332,11 +340,11 @@ impl EmulatedBrowser {
         Some(tree)
     }
 
-    pub(super) fn has_unreported_idle(&self) -> bool {
+    pub(in crate::browser) fn has_unreported_idle(&self) -> bool {
         self.contexts.all().any(is_unreported)
     }
 
-    pub(super) fn report_idle_networks(&mut self, now: Instant) {
+    pub(in crate::browser) fn report_idle_networks(&mut self, now: Instant) {
         let waiting: Vec<(String, bool)> = self
             .contexts
             .all()
@@ -362,7 +370,7 @@ fn is_unreported(context: &Context) -> bool {
 }
 
 /// Chrome's error text for a reason of Firefox.
-pub(super) fn error_text(message: &str) -> String {
+pub(in crate::browser) fn error_text(message: &str) -> String {
     const TEXTS: &[(&str, &str)] = &[
         ("NS_ERROR_UNKNOWN_HOST", "net::ERR_NAME_NOT_RESOLVED"),
         ("dnsNotFound", "net::ERR_NAME_NOT_RESOLVED"),

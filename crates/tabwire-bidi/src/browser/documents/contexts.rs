@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::EmulatedBrowser;
+use crate::browser::EmulatedBrowser;
 use crate::protocol::message::{BidiError, seconds, text};
 use crate::protocol::script_text::OWN_SANDBOX;
 use crate::state::context::{Context, NavigationEnd};
 
 impl EmulatedBrowser {
-    pub(super) fn context_event(&mut self, method: &str, params: &Value) {
+    pub(in crate::browser) fn context_event(&mut self, method: &str, params: &Value) {
         let context = text(params, "context").to_owned();
         match method {
             "browsingContext.contextCreated" => self.context_created(params),
@@ -106,6 +106,7 @@ impl EmulatedBrowser {
         let tab = self.lifecycle(id, "load", params);
         let Some(tab) = tab else { return };
         if tab == id {
+            self.restore_cache(id);
             self.tab_event(&tab, "Page.loadEventFired", &json!({"timestamp": seconds(params)}));
             self.read_title(id);
         }
@@ -113,7 +114,12 @@ impl EmulatedBrowser {
     }
 
     /// Records and sends a lifecycle event of the present document. Returns the tab.
-    pub(super) fn lifecycle(&mut self, id: &str, name: &'static str, params: &Value) -> Option<String> {
+    pub(in crate::browser) fn lifecycle(
+        &mut self,
+        id: &str,
+        name: &'static str,
+        params: &Value,
+    ) -> Option<String> {
         let navigation = text(params, "navigation").to_owned();
         let context = self.contexts.find_mut(id)?;
         let is_present = navigation.is_empty() || navigation == context.loader;
@@ -127,7 +133,14 @@ impl EmulatedBrowser {
         Some(tab)
     }
 
-    pub(super) fn send_lifecycle(&mut self, tab: &str, frame: &str, loader: &str, name: &str, at: f64) {
+    pub(in crate::browser) fn send_lifecycle(
+        &mut self,
+        tab: &str,
+        frame: &str,
+        loader: &str,
+        name: &str,
+        at: f64,
+    ) {
         let params = json!({"frameId": frame, "loaderId": loader, "name": name, "timestamp": at});
         for session in self.sessions.on_tab(tab) {
             let receives = self
@@ -141,7 +154,7 @@ impl EmulatedBrowser {
     }
 
     /// Reads the title of a tab, which BiDi does not report.
-    pub(super) fn read_title(&mut self, tab: &str) {
+    pub(in crate::browser) fn read_title(&mut self, tab: &str) {
         let has_prompt = self.contexts.find(tab).is_none_or(|context| context.has_prompt);
         if has_prompt || self.is_anchor(tab) {
             return;

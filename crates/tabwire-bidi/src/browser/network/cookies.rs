@@ -3,12 +3,18 @@
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
-use super::{EmulatedBrowser, Reply};
+use crate::browser::{EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, flag, number, text};
 use crate::state::context::DEFAULT_USER_CONTEXT;
 
 impl EmulatedBrowser {
-    pub(super) fn cookie_command(&mut self, method: &str, params: &Value, tab: Option<&str>, reply: Reply) {
+    pub(in crate::browser) fn cookie_command(
+        &mut self,
+        method: &str,
+        params: &Value,
+        tab: Option<&str>,
+        reply: Reply,
+    ) {
         let own = tab.and_then(|tab| self.contexts.find(tab)).map(|context| context.user_context.clone());
         let context = match (text(params, "browserContextId"), own) {
             ("", Some(own)) => own,
@@ -118,7 +124,7 @@ fn applies(cookie: &Value, url: &str) -> bool {
 }
 
 /// The text of BiDi's `BytesValue`.
-pub(super) fn bytes_text(value: Option<&Value>) -> String {
+pub(in crate::browser) fn bytes_text(value: Option<&Value>) -> String {
     use base64::Engine as _;
     let Some(value) = value else { return String::new() };
     let content = text(value, "value");

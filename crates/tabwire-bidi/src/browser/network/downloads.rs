@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tabwire_api::CdpSessionId;
 
-use super::{EmulatedBrowser, Output, Reply};
+use crate::browser::{EmulatedBrowser, Output, Reply};
 use crate::protocol::message::{BidiError, flag, text};
 use crate::state::context::{DEFAULT_USER_CONTEXT, NavigationEnd};
 
@@ -31,7 +31,7 @@ struct Download {
 }
 
 impl EmulatedBrowser {
-    pub(super) fn set_download_behavior(
+    pub(in crate::browser) fn set_download_behavior(
         &mut self,
         session: Option<&CdpSessionId>,
         params: &Value,
@@ -64,7 +64,7 @@ impl EmulatedBrowser {
         self.send("browser.setDownloadBehavior", command, Box::new(then));
     }
 
-    pub(super) fn download_begins(&mut self, id: &str, params: &Value) {
+    pub(in crate::browser) fn download_begins(&mut self, id: &str, params: &Value) {
         let navigation = text(params, "navigation").to_owned();
         self.navigation_ended(id, params, NavigationEnd::Download);
         let key = download_key(id, params);
@@ -86,7 +86,7 @@ impl EmulatedBrowser {
         self.download_event("Browser.downloadWillBegin", &event);
     }
 
-    pub(super) fn download_ended(&mut self, id: &str, params: &Value) {
+    pub(in crate::browser) fn download_ended(&mut self, id: &str, params: &Value) {
         let Some(download) = self.downloads.running.remove(&download_key(id, params)) else { return };
         let path = text(params, "filepath");
         if text(params, "status") != "complete" {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
-use super::{Command, EmulatedBrowser, Reply};
+use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, flag, number, text};
 use crate::protocol::script_text::LAYOUT;
 
@@ -17,17 +17,14 @@ const PART: usize = 4 * 256 * 1024;
 const CENTIMETRES: f64 = 2.54;
 
 impl EmulatedBrowser {
-    pub(super) fn screenshot(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn screenshot(&mut self, tab: &str, params: &Value, reply: Reply) {
         let format = match text(params, "format") {
             "jpeg" => "image/jpeg",
-            "webp" => {
-                let message = "Firefox takes no WebP screenshots.";
-                return self.fail(reply, &ProtocolError::invalid_params(message));
-            }
+            "webp" => "image/webp",
             _ => "image/png",
         };
         let mut kind = json!({"type": format});
-        if let Some(quality) = number(params, "quality").filter(|_| format == "image/jpeg") {
+        if let Some(quality) = number(params, "quality").filter(|_| format != "image/png") {
             kind["quality"] = json!(quality / 100.0);
         }
         let clip = params.get("clip").filter(|clip| clip.is_object());
@@ -48,7 +45,7 @@ impl EmulatedBrowser {
         self.send_for(Some(tab), None, "browsingContext.captureScreenshot", command, Box::new(then));
     }
 
-    pub(super) fn layout_metrics(&mut self, tab: &str, reply: Reply) {
+    pub(in crate::browser) fn layout_metrics(&mut self, tab: &str, reply: Reply) {
         self.call_own(tab, LAYOUT, &json!([]), move |browser, outcome| match outcome {
             Ok(value) => {
                 let sizes: Value = serde_json::from_str(text(&value, "value")).unwrap_or_default();
@@ -58,7 +55,7 @@ impl EmulatedBrowser {
         });
     }
 
-    pub(super) fn print(&mut self, tab: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn print(&mut self, tab: &str, params: &Value, reply: Reply) {
         let inches = |name: &str, default: f64| number(params, name).unwrap_or(default) * CENTIMETRES;
         let orientation = if flag(params, "landscape") { "landscape" } else { "portrait" };
         let mut command = json!({
@@ -97,7 +94,7 @@ impl EmulatedBrowser {
         name
     }
 
-    pub(super) fn stream_command(&mut self, command: &Command, reply: Reply) {
+    pub(in crate::browser) fn stream_command(&mut self, command: &Command, reply: Reply) {
         let name = text(&command.params, "handle");
         match command.method.as_str() {
             "IO.close" => {

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use tabwire_api::CdpSessionId;
 use tabwire_cdp::ProtocolError;
 
-use super::cookies::bytes_text;
-use super::navigation::error_text;
-use super::{Command, EmulatedBrowser, Reply};
+use crate::browser::documents::navigation::error_text;
+use crate::browser::network::cookies::bytes_text;
+use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, number, seconds, text};
 
 /// Requests whose ids are remembered, for their bodies.
@@ -43,7 +43,7 @@ impl RequestTable {
 }
 
 impl EmulatedBrowser {
-    pub(super) fn network_domain(
+    pub(in crate::browser) fn network_domain(
         &mut self,
         tab: &str,
         session: &CdpSessionId,
@@ -60,6 +60,7 @@ impl EmulatedBrowser {
                 self.set_domain(session, "Network", false);
                 self.succeed(reply, "{}");
             }
+            "Network.getRequestPostData" => self.request_body(text(params, "requestId"), reply),
             "Network.getResponseBody" => self.response_body(text(params, "requestId"), reply),
             "Network.getCookies" | "Network.setCookie" | "Network.deleteCookies" => {
                 self.cookie_command(&command.method, params, Some(tab), reply);
@@ -78,9 +79,10 @@ impl EmulatedBrowser {
             }
             "Network.setCacheDisabled" => {
                 let is_off = params.get("cacheDisabled") == Some(&json!(true));
-                let behavior = if is_off { "bypass" } else { "default" };
-                let set = json!({"cacheBehavior": behavior, "contexts": [tab]});
-                self.send_acknowledged("network.setCacheBehavior", set, reply);
+                if let Some(found) = self.contexts.find_mut(tab) {
+                    found.has_cache_off = is_off;
+                }
+                self.send_acknowledged("network.setCacheBehavior", cache_behavior(tab, is_off), reply);
             }
             "Network.setBlockedURLs" if is_empty_list(params.get("urls")) => self.succeed(reply, "{}"),
             "Network.setBypassServiceWorker" => {
@@ -91,7 +93,7 @@ impl EmulatedBrowser {
         }
     }
 
-    pub(super) fn network_event(&mut self, method: &str, params: &Value) {
+    pub(in crate::browser) fn network_event(&mut self, method: &str, params: &Value) {
         let context = text(params, "context").to_owned();
         let Some(tab) = self.contexts.tab_of(&context).map(|tab| tab.id.clone()) else {
             return self.release_foreign(method, params);
@@ -206,6 +208,17 @@ impl EmulatedBrowser {
         self.contexts.find(context).map(|found| found.url.clone()).unwrap_or_default()
     }
 
+    fn request_body(&mut self, id: &str, reply: Reply) {
+        let missing = || ProtocolError::chrome(-32000, "No post data available for the request");
+        let Some(known) = self.requests.by_id.get(id) else { return self.fail(reply, &missing()) };
+        let command = json!({"dataType": "request", "request": known.bidi});
+        let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| match outcome {
+            Ok(data) => browser.succeed(reply, json!({"postData": bytes_text(data.get("bytes"))})),
+            Err(_) => browser.fail(reply, &missing()),
+        };
+        self.send("network.getData", command, Box::new(then));
+    }
+
     fn response_body(&mut self, id: &str, reply: Reply) {
         let Some(known) = self.requests.by_id.get(id) else {
             let message = "No resource with given identifier found";
@@ -228,12 +241,18 @@ impl EmulatedBrowser {
     }
 }
 
+/// The parameters of `network.setCacheBehavior`.
+pub(in crate::browser) fn cache_behavior(tab: &str, is_off: bool) -> Value {
+    let behavior = if is_off { "bypass" } else { "default" };
+    json!({"cacheBehavior": behavior, "contexts": [tab]})
+}
+
 fn is_empty_list(list: Option<&Value>) -> bool {
     list.and_then(Value::as_array).is_none_or(Vec::is_empty)
 }
 
 /// The id of a request for CDP: a document's request has the id of its navigation, which is its loader id.
-pub(super) fn request_id(params: &Value) -> String {
+pub(in crate::browser) fn request_id(params: &Value) -> String {
     match text(params, "navigation") {
         "" => params.pointer("/request/request").and_then(Value::as_str).unwrap_or_default().to_owned(),
         navigation => navigation.to_owned(),
@@ -241,7 +260,7 @@ pub(super) fn request_id(params: &Value) -> String {
 }
 
 /// Chrome's type of a request.
-pub(super) fn resource_type(params: &Value) -> &'static str {
+pub(in crate::browser) fn resource_type(params: &Value) -> &'static str {
     let request = params.get("request").cloned().unwrap_or_default();
     match (text(&request, "destination"), text(&request, "initiatorType")) {
         // Reported in the context of their page, before it is known whether they show a document.
@@ -280,7 +299,7 @@ fn initiator_of(params: &Value) -> &'static str {
 }
 
 /// CDP's `Request`.
-pub(super) fn to_request(request: &Value) -> Value {
+pub(in crate::browser) fn to_request(request: &Value) -> Value {
     let url = text(request, "url");
     let (url, fragment) = url.split_once('#').map_or((url, ""), |(url, fragment)| (url, fragment));
     let mut converted = json!({
@@ -298,7 +317,7 @@ pub(super) fn to_request(request: &Value) -> Value {
 }
 
 /// CDP's `Response`.
-pub(super) fn to_response(params: &Value) -> Value {
+pub(in crate::browser) fn to_response(params: &Value) -> Value {
     let response = params.get("response").cloned().unwrap_or_default();
     let url = text(&response, "url");
     let is_secure = url.starts_with("https:");
@@ -314,7 +333,7 @@ pub(super) fn to_response(params: &Value) -> Value {
 }
 
 /// CDP's headers: an object; the values of a repeated name are joined.
-pub(super) fn to_headers(headers: Option<&Value>) -> Value {
+pub(in crate::browser) fn to_headers(headers: Option<&Value>) -> Value {
     let mut object: Map<String, Value> = Map::new();
     for header in headers.and_then(Value::as_array).into_iter().flatten() {
         let value = bytes_text(header.get("value"));

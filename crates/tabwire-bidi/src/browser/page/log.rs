@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::EmulatedBrowser;
+use crate::browser::EmulatedBrowser;
 use crate::protocol::message::text;
 use crate::protocol::remote_value::{call_frames, to_console_object};
 
 impl EmulatedBrowser {
     /// `log.entryAdded`.
-    pub(super) fn log_event(&mut self, params: &Value) {
+    pub(in crate::browser) fn log_event(&mut self, params: &Value) {
         let source = params.get("source").cloned().unwrap_or_default();
         let Some(tab) = self.contexts.tab_of(text(&source, "context")).map(|tab| tab.id.clone()) else {
             return;

@@ -1,14 +1,20 @@
 //! Input of mouse and keyboard as BiDi's actions: one chain at a time per tab, in the order of the commands.
 
+mod command;
+mod drags;
+pub(super) mod keys;
+mod ticks;
+
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
-use tabwire_api::ErrorCode;
+use tabwire_api::{CdpSessionId, ErrorCode};
 use tabwire_cdp::ProtocolError;
 
-use super::input_keys::{key_value, modifier_bit, modifier_values};
-use super::{Command, EmulatedBrowser, Reply};
-use crate::protocol::message::{BidiError, CONTEXT_DESTROYED, flag, number, text};
+use self::command::{Kind, Mouse, read_key, read_mouse, read_touch};
+use self::ticks::Ticks;
+use crate::browser::{Command, EmulatedBrowser, Reply};
+use crate::protocol::message::{BidiError, CONTEXT_DESTROYED, flag, text};
 use crate::protocol::script_text::{FOCUSED_FRAME, FRAME_AT, INSERT_TEXT};
 
 /// Commands of input that wait for one tab.
@@ -16,6 +22,9 @@ const WAITING: usize = 4_096;
 
 /// Commands that are sent as one chain.
 const CHAIN: usize = 256;
+
+/// The bit of a finger in the mask of held buttons.
+const FINGER: u64 = 1 << 32;
 
 /// Frames inside each other that are searched for a point or the focus.
 const FRAME_DEPTH: usize = 32;
@@ -29,6 +38,8 @@ pub(crate) struct InputQueue {
     is_running: bool,
     /// The document and offset that take the mouse while a button is held.
     held: Option<(String, f64, f64)>,
+    /// The session that intercepts drags.
+    drags: Option<CdpSessionId>,
     buttons: u64,
     /// Modifiers that key events hold.
     modifiers: u64,
@@ -43,43 +54,23 @@ struct Item {
     reply: Reply,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Kind {
-    Mouse { event: Mouse, x: f64, y: f64, modifiers: u64 },
-    Key { is_down: bool, value: String, modifier: u64 },
-    Text(String),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Mouse {
-    Move,
-    Down(u64),
-    Up(u64),
-    Wheel(f64, f64),
-}
-
-impl Kind {
-    /// Whether two commands can be in one chain.
-    fn joins(&self, next: &Self, has_frames: bool) -> bool {
-        match (self, next) {
-            (Self::Mouse { x, y, .. }, Self::Mouse { x: next_x, y: next_y, .. }) => {
-                !has_frames || x == next_x && y == next_y
-            }
-            (Self::Key { .. }, Self::Key { .. }) => true,
-            _ => false,
-        }
-    }
-}
-
 impl EmulatedBrowser {
-    pub(super) fn input_command(&mut self, tab: &str, command: &Command, reply: Reply) {
+    pub(in crate::browser) fn input_command(
+        &mut self,
+        tab: &str,
+        session: &CdpSessionId,
+        command: &Command,
+        reply: Reply,
+    ) {
         let params = &command.params;
         let kind = match command.method.as_str() {
             "Input.dispatchMouseEvent" => read_mouse(params),
             "Input.dispatchKeyEvent" => read_key(params),
+            "Input.dispatchTouchEvent" => read_touch(params),
             "Input.insertText" => Ok(Kind::Text(text(params, "text").to_owned())),
-            // Turning off what is off anyway.
-            "Input.setInterceptDrags" if !flag(params, "enabled") => return self.succeed(reply, "{}"),
+            "Input.setInterceptDrags" => {
+                return self.intercept_drags(tab, session, flag(params, "enabled"), reply);
+            }
             "Input.setIgnoreInputEvents" => return self.succeed(reply, "{}"),
             method => return self.refuse(reply, method),
         };
@@ -106,7 +97,7 @@ impl EmulatedBrowser {
         let mut gone: Vec<Reply> = Vec::new();
         while let Some(item) = queue.waiting.front() {
             // Input for the former document must not reach the next one.
-            let presses = matches!(item.kind, Kind::Mouse { event: Mouse::Down(_), .. });
+            let presses = matches!(item.kind, Kind::Mouse { event: Mouse::Down(_) | Mouse::TouchDown, .. });
             let is_stale = presses && item.loader != loader;
             let joins = chain.last().is_none_or(|last| last.joins(&item.kind, has_frames));
             if !is_stale && (!joins || chain.len() >= CHAIN) {
@@ -218,15 +209,26 @@ impl EmulatedBrowser {
                         queue.held = None;
                     }
                 }
+                Kind::Mouse { event: Mouse::TouchDown, .. } => {
+                    queue.buttons |= FINGER;
+                    queue.held = Some((context.to_owned(), offset.0, offset.1));
+                }
+                Kind::Mouse { event: Mouse::TouchUp, .. } => {
+                    queue.buttons &= !FINGER;
+                    if queue.buttons == 0 {
+                        queue.held = None;
+                    }
+                }
                 Kind::Key { is_down: true, modifier, .. } => queue.modifiers |= modifier,
                 Kind::Key { is_down: false, modifier, .. } => queue.modifiers &= !modifier,
                 Kind::Mouse { .. } | Kind::Text(_) => {}
             }
         }
         let command = json!({"context": context, "actions": ticks.into_sources()});
-        let id = tab.to_owned();
+        let (id, document) = (tab.to_owned(), context.to_owned());
         let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
             browser.chain_done(&id, &outcome);
+            browser.report_drag(&id, &document);
         };
         self.send("input.performActions", command, Box::new(then));
     }
@@ -251,7 +253,7 @@ impl EmulatedBrowser {
     }
 
     /// Responds to the input under way: it has arrived, and the browser responds only after a dialog.
-    pub(super) fn complete_input(&mut self, tab: &str) {
+    pub(in crate::browser) fn complete_input(&mut self, tab: &str) {
         let Some(queue) = self.input.get_mut(tab) else { return };
         for reply in std::mem::take(&mut queue.running) {
             self.succeed(reply, "{}");
@@ -259,7 +261,7 @@ impl EmulatedBrowser {
     }
 
     /// A tab is gone. The input under way may have closed it.
-    pub(super) fn close_input(&mut self, tab: &str) {
+    pub(in crate::browser) fn close_input(&mut self, tab: &str) {
         self.complete_input(tab);
         let Some(queue) = self.input.remove(tab) else { return };
         for item in queue.waiting {
@@ -268,163 +270,11 @@ impl EmulatedBrowser {
     }
 
     /// The browser is gone.
-    pub(super) fn fail_input(&mut self) {
+    pub(in crate::browser) fn fail_input(&mut self) {
         while let Some((_, queue)) = self.input.pop_first() {
             for reply in queue.running.into_iter().chain(queue.waiting.into_iter().map(|item| item.reply)) {
-                self.fail(reply, &super::gone());
+                self.fail(reply, &crate::browser::gone());
             }
         }
-    }
-}
-
-/// The actions of each source, tick by tick.
-#[derive(Debug, Default)]
-struct Ticks {
-    pointer: Vec<Value>,
-    keys: Vec<Value>,
-    wheel: Vec<Value>,
-}
-
-impl Ticks {
-    fn push(&mut self, pointer: Option<Value>, key: Option<Value>, wheel: Option<Value>) {
-        let pause = || json!({"type": "pause", "duration": 0});
-        self.pointer.push(pointer.unwrap_or_else(pause));
-        self.keys.push(key.unwrap_or_else(pause));
-        self.wheel.push(wheel.unwrap_or_else(pause));
-    }
-
-    fn add(&mut self, kind: &Kind, offset: (f64, f64), held: u64) {
-        match kind {
-            Kind::Key { is_down, value, .. } => self.key(*is_down, value),
-            Kind::Mouse { event, x, y, modifiers } => {
-                // Modifiers that no key event holds are held for this event.
-                let extra = modifier_values(modifiers & !held);
-                for value in &extra {
-                    self.key(true, &value.to_string());
-                }
-                self.mouse(*event, x - offset.0, y - offset.1);
-                for value in extra.iter().rev() {
-                    self.key(false, &value.to_string());
-                }
-            }
-            Kind::Text(_) => {}
-        }
-    }
-
-    fn key(&mut self, is_down: bool, value: &str) {
-        let kind = if is_down { "keyDown" } else { "keyUp" };
-        self.push(None, Some(json!({"type": kind, "value": value})), None);
-    }
-
-    fn mouse(&mut self, event: Mouse, x: f64, y: f64) {
-        let (x, y) = (whole(x), whole(y));
-        let to = json!({"type": "pointerMove", "x": x, "y": y, "origin": "viewport", "duration": 0});
-        match event {
-            Mouse::Move => self.push(Some(to), None, None),
-            Mouse::Down(button) => {
-                let is_there =
-                    self.pointer.iter().rev().find(|one| text(one, "type") == "pointerMove") == Some(&to);
-                if !is_there {
-                    self.push(Some(to), None, None);
-                }
-                self.push(Some(json!({"type": "pointerDown", "button": button})), None, None);
-            }
-            Mouse::Up(button) => self.push(Some(json!({"type": "pointerUp", "button": button})), None, None),
-            Mouse::Wheel(delta_x, delta_y) => {
-                let scroll = json!({
-                    "type": "scroll", "x": x, "y": y, "deltaX": whole(delta_x), "deltaY": whole(delta_y),
-                    "origin": "viewport", "duration": 0,
-                });
-                self.push(None, None, Some(scroll));
-            }
-        }
-    }
-
-    /// The sources that do something. The keyboard is always there: it holds the modifiers.
-    fn into_sources(self) -> Value {
-        let acts = |actions: &[Value]| actions.iter().any(|action| text(action, "type") != "pause");
-        let mut sources: Vec<Value> = Vec::new();
-        if acts(&self.keys) {
-            sources.push(json!({"type": "key", "id": "tabwire-keyboard", "actions": self.keys}));
-        }
-        if acts(&self.pointer) {
-            sources.push(json!({
-                "type": "pointer", "id": "tabwire-mouse", "parameters": {"pointerType": "mouse"},
-                "actions": self.pointer,
-            }));
-        }
-        if acts(&self.wheel) {
-            sources.push(json!({"type": "wheel", "id": "tabwire-wheel", "actions": self.wheel}));
-        }
-        json!(sources)
-    }
-}
-
-/// BiDi takes whole pixels for scrolling, and Firefox whole numbers for points.
-fn whole(value: f64) -> Value {
-    let rounded = format!("{value:.0}");
-    rounded.parse::<i64>().map_or(json!(0), |whole| json!(whole))
-}
-
-fn read_mouse(params: &Value) -> Result<Kind, String> {
-    let point = |name: &str| number(params, name).unwrap_or_default();
-    let button = match text(params, "button") {
-        "left" => 0,
-        "middle" => 1,
-        "right" => 2,
-        "back" => 3,
-        "forward" => 4,
-        _ => 0,
-    };
-    let event = match text(params, "type") {
-        "mouseMoved" => Mouse::Move,
-        "mousePressed" => Mouse::Down(button),
-        "mouseReleased" => Mouse::Up(button),
-        "mouseWheel" => Mouse::Wheel(point("deltaX"), point("deltaY")),
-        other => return Err(format!("unknown type {other:?}")),
-    };
-    let modifiers = params.get("modifiers").and_then(Value::as_u64).unwrap_or_default();
-    Ok(Kind::Mouse { event, x: point("x"), y: point("y"), modifiers })
-}
-
-fn read_key(params: &Value) -> Result<Kind, String> {
-    let is_down = match text(params, "type") {
-        "keyDown" | "rawKeyDown" => true,
-        "keyUp" => false,
-        // The text of a key comes with its `keyDown`.
-        "char" => return Ok(Kind::Text(text(params, "text").to_owned())),
-        other => return Err(format!("unknown type {other:?}")),
-    };
-    let key = text(params, "key");
-    let location = params.get("location").and_then(Value::as_u64).unwrap_or_default();
-    match key_value(key, location) {
-        Some(value) => Ok(Kind::Key { is_down, value, modifier: modifier_bit(key) }),
-        None => Err(format!("Firefox has no key {key:?}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_click_with_a_modifier_holds_the_key() {
-        let mut ticks = Ticks::default();
-        let event = |event| Kind::Mouse { event, x: 10.4, y: 5.0, modifiers: 8 };
-        for kind in [event(Mouse::Move), event(Mouse::Down(0)), event(Mouse::Up(0))] {
-            ticks.add(&kind, (0.0, 0.0), 8);
-        }
-        assert_eq!(ticks.keys.iter().filter(|one| text(one, "type") != "pause").count(), 0);
-        assert_eq!(ticks.pointer.len(), 3);
-        ticks.add(&event(Mouse::Down(2)), (10.0, 0.0), 0);
-        let names: Vec<&str> = ticks.keys.iter().map(|one| text(one, "type")).collect();
-        assert_eq!(names, ["pause", "pause", "pause", "keyDown", "pause", "pause", "keyUp"]);
-        assert_eq!(ticks.pointer.len(), ticks.wheel.len());
-    }
-
-    #[test]
-    fn unknown_keys_are_refused() {
-        assert!(read_key(&json!({"type": "keyDown", "key": "F24"})).is_err());
-        assert!(read_key(&json!({"type": "keyDown", "key": "a"})).is_ok());
     }
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use tabwire_api::CdpSessionId;
 use tabwire_cdp::ProtocolError;
 
-use super::{Command, EmulatedBrowser, Reply};
+use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{flag, text};
 
 /// Commands that succeed without an effect: Firefox behaves so anyway, or no client depends on the effect.
@@ -16,7 +16,7 @@ const WITHOUT_EFFECT: &[&str] = &[
 ];
 
 impl EmulatedBrowser {
-    pub(super) fn page_command(
+    pub(in crate::browser) fn page_command(
         &mut self,
         tab: &str,
         session: &CdpSessionId,
@@ -35,7 +35,7 @@ impl EmulatedBrowser {
             "Page" => self.page_domain(tab, session, command, reply),
             "Runtime" => self.runtime_domain(tab, session, command, reply),
             "DOM" => self.dom_domain(tab, command, reply),
-            "Input" => self.input_command(tab, command, reply),
+            "Input" => self.input_command(tab, session, command, reply),
             "Network" => self.network_domain(tab, session, command, reply),
             "Fetch" => self.fetch_domain(tab, session, command, reply),
             "Emulation" => self.emulation_command(tab, command, reply),
@@ -63,7 +63,7 @@ impl EmulatedBrowser {
         }
     }
 
-    pub(super) fn set_domain(&mut self, session: &CdpSessionId, domain: &str, on: bool) {
+    pub(in crate::browser) fn set_domain(&mut self, session: &CdpSessionId, domain: &str, on: bool) {
         let Some(found) = self.sessions.find_mut(Some(session)) else { return };
         match on {
             true => drop(found.domains.insert(domain.to_owned())),

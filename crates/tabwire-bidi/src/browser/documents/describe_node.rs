@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
-use super::{Command, EmulatedBrowser, Reply};
+use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, CONTEXT_MISSING, text};
 use crate::protocol::remote_value::{ObjectId, to_object};
 use crate::protocol::script_text::DESCRIBE;
@@ -12,7 +12,7 @@ use crate::protocol::script_text::DESCRIBE;
 const NO_NODE: &str = "No node with given id found";
 
 impl EmulatedBrowser {
-    pub(super) fn dom_domain(&mut self, tab: &str, command: &Command, reply: Reply) {
+    pub(in crate::browser) fn dom_domain(&mut self, tab: &str, command: &Command, reply: Reply) {
         let params = &command.params;
         match command.method.as_str() {
             "DOM.enable" | "DOM.disable" => self.succeed(reply, "{}"),
@@ -25,7 +25,7 @@ impl EmulatedBrowser {
     }
 
     /// The node that a command names by object or number: its shared id and an execution context.
-    pub(super) fn find_node(&self, params: &Value) -> Option<(String, i64)> {
+    pub(in crate::browser) fn find_node(&self, params: &Value) -> Option<(String, i64)> {
         if let Some(id) = params.get("objectId").and_then(Value::as_str) {
             let id = ObjectId::parse(id)?;
             return Some((id.shared?, id.context));

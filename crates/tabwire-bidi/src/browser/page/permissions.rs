@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
-use super::{EmulatedBrowser, Reply};
+use crate::browser::{EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, text};
 
 /// Permissions that are remembered, to take them back.
 const PERMISSIONS: usize = 1_000;
 
 impl EmulatedBrowser {
-    pub(super) fn permission_command(&mut self, method: &str, params: &Value, reply: Reply) {
+    pub(in crate::browser) fn permission_command(&mut self, method: &str, params: &Value, reply: Reply) {
         let origin = text(params, "origin");
         let mut wanted: Vec<Value> = Vec::new();
         match method {

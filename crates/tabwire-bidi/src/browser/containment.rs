@@ -71,18 +71,18 @@ impl EmulatedBrowser {
     }
 
     /// Whether every request waits until clients allow it.
-    pub(in crate::browser) fn is_contained(&self) -> bool {
+    pub(super) fn is_contained(&self) -> bool {
         self.contained.is_some()
     }
 
     /// Whether this intercept stops the requests of all tabs.
-    pub(in crate::browser) fn is_standing(&self, intercept: &str) -> bool {
+    pub(super) fn is_standing(&self, intercept: &str) -> bool {
         let contained = self.contained.as_ref();
         contained.is_some_and(|contained| contained.intercept.as_deref() == Some(intercept))
     }
 
     /// Stops every request from now on, then goes on with the start.
-    pub(in crate::browser) fn contain(&mut self) {
+    pub(super) fn contain(&mut self) {
         self.send(
             "network.addIntercept",
             json!({"phases": ["beforeRequestSent"]}),
@@ -110,7 +110,7 @@ impl EmulatedBrowser {
     }
 
     /// Keeps a request that cannot be judged yet; returns whether it did.
-    pub(in crate::browser) fn keeps_request(&mut self, tab: &str, context: &str, params: &Value) -> bool {
+    pub(super) fn keeps_request(&mut self, tab: &str, context: &str, params: &Value) -> bool {
         if !self.is_contained() || self.is_anchor(tab) {
             return false;
         }
@@ -169,7 +169,7 @@ impl EmulatedBrowser {
     }
 
     /// A session has set up a tab. When none is left that has to, its requests go on.
-    pub(in crate::browser) fn release_waiting(&mut self, tab: &str) {
+    pub(super) fn release_waiting(&mut self, tab: &str) {
         if self.is_tab_waiting(tab) {
             return;
         }
@@ -180,14 +180,14 @@ impl EmulatedBrowser {
     }
 
     /// A tab is gone: the requests that it waited with fail.
-    pub(in crate::browser) fn drop_waiting(&mut self, tab: &str) {
+    pub(super) fn drop_waiting(&mut self, tab: &str) {
         let kept = self.contained.as_mut().and_then(|contained| contained.waiting.remove(tab));
         for params in kept.unwrap_or_default() {
             self.fail_blocked(&params);
         }
     }
 
-    pub(in crate::browser) fn fail_blocked(&mut self, params: &Value) {
+    pub(super) fn fail_blocked(&mut self, params: &Value) {
         if params.get("isBlocked") == Some(&json!(true)) {
             let request = params.pointer("/request/request").cloned().unwrap_or_default();
             self.post("network.failRequest", json!({"request": request}));
@@ -195,7 +195,7 @@ impl EmulatedBrowser {
     }
 
     /// Adds to the response of a page's document where it came from.
-    pub(in crate::browser) fn add_address(&self, id: &str, response: &mut Value) {
+    pub(super) fn add_address(&self, id: &str, response: &mut Value) {
         let known = self.contained.as_ref().and_then(|contained| contained.address_of(id));
         let port = port_of(text(response, "url"));
         if let (Some(address), Some(port)) = (known, port) {
@@ -205,14 +205,14 @@ impl EmulatedBrowser {
     }
 
     /// `Network.setBypassServiceWorker`: in a contained browser there are no service workers.
-    pub(in crate::browser) fn bypass_service_workers(&mut self, method: &str, is_on: bool, reply: Reply) {
+    pub(super) fn bypass_service_workers(&mut self, method: &str, is_on: bool, reply: Reply) {
         if !is_on || self.is_contained() {
             return self.succeed(reply, "{}");
         }
         self.refuse(reply, method);
     }
 
-    pub(in crate::browser) fn start_failed(&mut self, _error: &BidiError) {
+    pub(super) fn start_failed(&mut self, _error: &BidiError) {
         // Every command then fails as in a browser that is gone, which the hub notices.
         self.phase = super::Phase::Ready;
         self.browser_disconnected();

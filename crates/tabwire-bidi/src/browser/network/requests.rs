@@ -104,7 +104,7 @@ impl EmulatedBrowser {
         self.request_event(&tab, &context, method, params);
     }
 
-    pub(super) fn request_event(&mut self, tab: &str, context: &str, method: &str, params: &Value) {
+    pub(in crate::browser) fn request_event(&mut self, tab: &str, context: &str, method: &str, params: &Value) {
         match method {
             "network.beforeRequestSent" => self.request_sent(tab, context, params),
             "network.responseStarted" => self.response_started(tab, context, params),
@@ -118,7 +118,7 @@ impl EmulatedBrowser {
         }
     }
 
-    pub(super) fn request_sent(&mut self, tab: &str, context: &str, params: &Value) {
+    pub(in crate::browser) fn request_sent(&mut self, tab: &str, context: &str, params: &Value) {
         let id = request_id(params);
         let request = params.get("request").cloned().unwrap_or_default();
         let kind = resource_type(params);

@@ -7,7 +7,7 @@ use tabwire_api::Failure;
 use tabwire_browser::BrowserDescriptor;
 use tabwire_mux::PartitionScope;
 
-use crate::browser::manager::in_background;
+use crate::browser::background::in_background;
 use crate::browser::shim_browsers::CHROME;
 use crate::browser::sweep::sweep_all;
 use crate::daemon::Daemon;

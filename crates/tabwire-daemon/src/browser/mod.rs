@@ -2,6 +2,7 @@
 
 pub(crate) mod adopt;
 mod attach_failure;
+pub(crate) mod background;
 pub(crate) mod bidi;
 pub(crate) mod link;
 pub(crate) mod manager;

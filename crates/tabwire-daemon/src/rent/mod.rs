@@ -26,8 +26,8 @@ use tabwire_cdp::{Deadline, HttpResponse, TaskGroup};
 pub(crate) use self::held::HeldRental;
 use self::record::{RentalRecord, RentalStore, SavedSource};
 use self::source::{GivenBrowser, RentalSource, VaultSecrets, filled, send, with_browser};
+use crate::browser::background::in_background;
 use crate::browser::link::BrowserLink;
-use crate::browser::manager::in_background;
 use crate::limits::RENT_WAIT;
 use crate::vault::Vault;
 

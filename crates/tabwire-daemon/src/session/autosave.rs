@@ -11,7 +11,7 @@ use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::Deadline;
 use tabwire_engine::RestoredState;
 
-use crate::browser::manager::in_background;
+use crate::browser::background::in_background;
 use crate::paths::FILE_BYTES;
 use crate::session::Session;
 use crate::session::live::LiveSession;

@@ -27,7 +27,8 @@ use tokio::sync::{Mutex, Semaphore};
 
 use crate::action::output_dirs::OutputDirs;
 use crate::audit::writer::AuditWriter;
-use crate::browser::manager::{BrowserManager, in_background, run_to_completion};
+use crate::browser::background::{in_background, run_to_completion};
+use crate::browser::manager::BrowserManager;
 use crate::endpoint::cdp::open_port::OpenPort;
 use crate::http::token::Token;
 use crate::hub::HubGone;

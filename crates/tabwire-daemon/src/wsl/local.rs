@@ -12,7 +12,8 @@ use tabwire_browser::{
     WindowSize, finder, lock_state, new_browser_id,
 };
 
-use crate::browser::manager::{BrowserManager, in_background};
+use crate::browser::background::in_background;
+use crate::browser::manager::BrowserManager;
 use crate::browser::served::{FoundProfile, POOL, ServedBrowser};
 use crate::browser::shim_browsers::CHROME;
 use crate::browser::sweep::sweep_all;

@@ -9,8 +9,9 @@ use tabwire_api::api::{ChromeOpening, WindowsBrowserRequest, WindowsPort};
 use tabwire_api::{ErrorCode, Failure, UpstreamKind};
 use tabwire_browser::{AttachTarget, Display, LaunchSpec, Ownership, attach, new_browser_id};
 
+use crate::browser::background::in_background;
 use crate::browser::link::BrowserLink;
-use crate::browser::manager::{BrowserManager, KEEPER_DEADLINE, in_background};
+use crate::browser::manager::{BrowserManager, KEEPER_DEADLINE};
 use crate::browser::served::ServedBrowser;
 use crate::wsl::host::{Host, LiveBrowser, check_display};
 use crate::wsl::local::apply_opening;

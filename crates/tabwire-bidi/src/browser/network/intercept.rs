@@ -188,25 +188,7 @@ impl EmulatedBrowser {
         };
         let left: Vec<String> =
             blocking.iter().filter(|intercept| !known(intercept)).map(|one| (*one).to_owned()).collect();
-        let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
-        let kind = resource_type(params);
-        let wants = |fetch: &FetchState| match stage {
-            Stage::Auth => fetch.handles_auth,
-            stage => fetch.patterns.iter().any(|pattern| {
-                pattern.is_response == (stage == Stage::Response) && pattern.matches(url, kind)
-            }),
-        };
-        let mut sessions: Vec<CdpSessionId> = self
-            .sessions
-            .on_tab(tab)
-            .into_iter()
-            .filter(|id| {
-                let fetch = self.sessions.find(Some(id)).and_then(|session| session.fetch.as_ref());
-                fetch.is_some_and(&wants)
-            })
-            .collect();
-        // As in Chrome: the last session is the first, and the mux's own sees what clients have changed.
-        sessions.reverse();
+        let mut sessions = self.sessions_that_pause(tab, stage, params);
         // Those of an earlier daemon have no client any more. A new one of ours may have no response yet.
         if sessions.is_empty() {
             self.remove_intercepts(left);
@@ -224,6 +206,26 @@ impl EmulatedBrowser {
             params: params.clone(),
             changes: json!({}),
         });
+    }
+
+    /// The sessions of a tab that pause a request at this stage.
+    fn sessions_that_pause(&self, tab: &str, stage: Stage, params: &Value) -> Vec<CdpSessionId> {
+        let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
+        let kind = resource_type(params);
+        let wants = |fetch: &FetchState| match stage {
+            Stage::Auth => fetch.handles_auth,
+            stage => fetch.patterns.iter().any(|pattern| {
+                pattern.is_response == (stage == Stage::Response) && pattern.matches(url, kind)
+            }),
+        };
+        let mut sessions = self.sessions.on_tab(tab);
+        sessions.retain(|id| {
+            let fetch = self.sessions.find(Some(id)).and_then(|session| session.fetch.as_ref());
+            fetch.is_some_and(wants)
+        });
+        // As in Chrome: the last session is the first, and the mux's own sees what clients have changed.
+        sessions.reverse();
+        sessions
     }
 
     fn pause(&mut self, paused: PausedRequest) {

@@ -104,7 +104,13 @@ impl EmulatedBrowser {
         self.request_event(&tab, &context, method, params);
     }
 
-    pub(in crate::browser) fn request_event(&mut self, tab: &str, context: &str, method: &str, params: &Value) {
+    pub(in crate::browser) fn request_event(
+        &mut self,
+        tab: &str,
+        context: &str,
+        method: &str,
+        params: &Value,
+    ) {
         match method {
             "network.beforeRequestSent" => self.request_sent(tab, context, params),
             "network.responseStarted" => self.response_started(tab, context, params),

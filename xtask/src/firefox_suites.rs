@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::repository::Repository;
+use crate::setup;
+use crate::step::without_package_variables;
 
 /// The tests that fail on Firefox, with the reasons.
 const MISSES: &str = "crates/tabwire-engine/tests/firefox-misses.txt";
@@ -96,6 +98,11 @@ fn run_tests(repository: &Repository, filter: &str) -> Result<BTreeMap<String, b
         .env("CLIPPY_ARGS", "-Dwarnings")
         .current_dir(repository.root())
         .stdout(Stdio::piped());
+    // As the steps before it, or everything would be built again.
+    without_package_variables(&mut command);
+    if setup::is_continuous_integration() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     let failed = |source| Error::CannotStart { program: "cargo".to_owned(), source };
     let mut child = command.spawn().map_err(failed)?;
     let lines = child.stdout.take().map(BufReader::new).into_iter().flat_map(|output| output.lines());

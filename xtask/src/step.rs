@@ -65,7 +65,7 @@ impl Step {
 
 /// Removes what `cargo run` sets about xtask itself. The build script of ring lists these variables as its inputs: with
 /// them, every change between `cargo xtask` and a plain `cargo` would build ring and all crates above it again.
-fn without_package_variables(command: &mut Command) {
+pub(crate) fn without_package_variables(command: &mut Command) {
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(is_of_package) {

@@ -83,7 +83,7 @@ fn options_are_kept_when_the_agent_starts_again() {
     assert_eq!(shown["chosen_options"], json!({"model": "large", "loud": true}));
     send(&world, "POST", &change, &wrong).expect("taken");
     find_item(&world, &path, "the refusal", |item| {
-        item["text"].as_str().is_some_and(|text| text.contains("`model` cannot be set"))
+        item["text"].as_str().is_some_and(|text| text.contains("does not accept that value of `model`"))
     });
     send(&world, "DELETE", &path, &json!({})).expect("removed");
 }

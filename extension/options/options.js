@@ -10,6 +10,7 @@ import { createStore } from "../shared/store.js";
 import { clockTime } from "../shared/time.js";
 import { isBarrierOnly } from "../link/event_barrier.js";
 import { connectionWords } from "../ui/connection.js";
+import { createRequests } from "../ui/requests.js";
 import { denialRow, grantRow } from "../ui/rows.js";
 
 /** @typedef {import("../ui/connection.js").ConnectionState} ConnectionState */
@@ -42,15 +43,7 @@ const DIAL_MS = 2_000;
 /** The list of sites as last shown. */
 let shownSites = "";
 
-/**
- * @param {Record<string, unknown>} request
- * @returns {Promise<OptionsState>}
- */
-async function ask(request) {
-  const state = await chrome.runtime.sendMessage(request);
-  store.set(state);
-  return state;
-}
+const ask = createRequests((/** @type {OptionsState} */ state) => store.set(state));
 
 /** @param {OptionsState | null} state */
 function show(state) {

@@ -3,6 +3,7 @@
 
 import { createChat } from "../shared/chat/chat.js";
 import { connectionWords } from "../ui/connection.js";
+import { createRequests } from "../ui/requests.js";
 import { isBarrierOnly } from "../link/event_barrier.js";
 import { createLine } from "./line.js";
 import { createTabs } from "./tabs.js";
@@ -20,13 +21,10 @@ let state = null;
 let isOpen = false;
 let isGathering = false;
 
-/** @param {Record<string, unknown>} request */
-async function ask(request) {
-  const next = await chrome.runtime.sendMessage(request);
-  if (!next) return;
+const ask = createRequests((/** @type {PanelState} */ next) => {
   state = next;
   show();
-}
+});
 
 const tabs = createTabs(ask);
 const line = createLine((message) => chat.receive(message), (open) => {

@@ -9,6 +9,7 @@ import { ANSWER_TEXTS, countDown, keepOnly, questionCard } from "../shared/quest
 import { createStore } from "../shared/store.js";
 import { isBarrierOnly } from "../link/event_barrier.js";
 import { connectionWords } from "../ui/connection.js";
+import { createRequests } from "../ui/requests.js";
 import { denialRow, grantRow } from "../ui/rows.js";
 import { showTabs } from "./tab_lists.js";
 
@@ -38,10 +39,11 @@ let fitting = 0;
 /** @type {number | undefined} */
 let windowId;
 
+const send = createRequests((/** @type {PopupState} */ state) => store.set(state));
+
 /** @param {Record<string, unknown>} request */
 async function ask(request) {
-  const state = await chrome.runtime.sendMessage(request);
-  store.set(state);
+  const state = await send(request);
   if (state.failed) showOutcome(state.failed, "warning");
 }
 

@@ -1,7 +1,7 @@
 // The state of the connection to the daemon in words, for popup and options.
 // @ts-check
 
-/** @typedef {{connected: boolean, paused: false | "asked" | "cancelled", host: {state: string, message: string}, manual: boolean, rejection: string | null}} ConnectionState */
+/** @typedef {{readAt: number, connected: boolean, paused: false | "asked" | "cancelled", host: {state: string, message: string}, manual: boolean, rejection: string | null}} ConnectionState */
 /** @typedef {{word: string, look: string, title: string, text: string, command: string}} ConnectionWords */
 
 /**

@@ -85,10 +85,12 @@ export async function handleView(message) {
 }
 
 async function currentState() {
+  const readAt = performance.timeOrigin + performance.now();
   const tabs = await describeTabs();
   const current = notifications.now();
   notifications.showStandings(tabs.filter((one) => one.shared && !one.restricted && !one.blocked).map((one) => one.url));
   return {
+    readAt,
     connected: link.isOpen(),
     daemon: link.daemon(),
     paused: sharing.paused(),

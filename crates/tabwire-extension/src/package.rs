@@ -49,6 +49,7 @@ pub static FILES: &[(&str, &[u8])] = files![
     "ui/badge.js",
     "ui/connection.js",
     "ui/log.js",
+    "ui/requests.js",
     "ui/rows.js",
     "ui/tab_state.js",
     "ui/view.js",

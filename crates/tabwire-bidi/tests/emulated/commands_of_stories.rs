@@ -132,8 +132,12 @@ fn page_and_scripts(context: i64, object: &str) -> Vec<(&'static str, Value)> {
         ("Page.printToPDF", json!({"transferMode": "ReturnAsStream"})),
         ("Page.reload", json!({"ignoreCache": true})),
         ("Page.removeScriptToEvaluateOnNewDocument", json!({"identifier": "1"})),
+        ("Page.screencastFrameAck", json!({"sessionId": 1})),
         ("Page.setInterceptFileChooserDialog", json!({"enabled": true})),
         ("Page.setLifecycleEventsEnabled", json!({"enabled": true})),
+        ("Page.startScreencast", json!({"format": "jpeg", "quality": 60, "maxWidth": 800, "maxHeight": 450})),
+        ("Page.startScreencast", json!({"format": "png"})),
+        ("Page.stopScreencast", json!({})),
         ("Runtime.addBinding", json!({"name": "b"})),
         ("Runtime.callFunctionOn", json!({"functionDeclaration": "f", "executionContextId": context})),
         (

@@ -1,6 +1,8 @@
 //! Generated stories: whatever the order of commands, responses and events, every command is answered exactly once, also
 //! when a realm, a frame, a tab or the browser goes.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::commands_of_stories::{commands, event};
@@ -58,7 +60,8 @@ fn happen(stage: &mut Stage, numbers: &mut Numbers) {
 fn tell(seed: u64) {
     let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let (mut stage, session) = Stage::with_tab();
-    for _ in 0..120 {
+    let start = Instant::now();
+    for step in 0..120 {
         match numbers.below(10) {
             0..=3 => {
                 let realms = stage.events("Runtime.executionContextCreated");
@@ -86,6 +89,10 @@ fn tell(seed: u64) {
                 stage.browser.from_browser(sent.as_bytes());
                 stage.browser.from_browser(b"not JSON");
                 stage.browser.from_hub(b"{");
+                stage.take();
+            }
+            8 => {
+                stage.browser.tick(start + Duration::from_secs(step));
                 stage.take();
             }
             _ => happen(&mut stage, &mut numbers),
@@ -143,6 +150,7 @@ const EVENTS: &[&str] = &[
     "Fetch.requestPaused",
     "Input.dragIntercepted",
     "Inspector.targetCrashed",
+    "Inspector.targetReloadedAfterCrash",
     "Log.entryAdded",
     "Network.loadingFailed",
     "Network.loadingFinished",
@@ -164,6 +172,8 @@ const EVENTS: &[&str] = &[
     "Page.lifecycleEvent",
     "Page.loadEventFired",
     "Page.navigatedWithinDocument",
+    "Page.screencastFrame",
+    "Page.screencastVisibilityChanged",
     "Page.windowOpen",
     "Runtime.bindingCalled",
     "Runtime.consoleAPICalled",

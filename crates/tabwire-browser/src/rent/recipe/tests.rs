@@ -90,7 +90,7 @@ fn invalid_recipes_are_refused() {
             "afterwards",
         ),
         ("address = 'file:///x'", "plain http"),
-        ("address = 'ws://a/'\n[release]\nurl = 'ws://a/'", "no http"),
+        ("address = 'ws://a/'\n[release]\nurl = 'ws://a/'", "not an http or https URL"),
         ("address = 'ws://a/'\n[release]\nmethod = 'RUN'\nurl = 'https://a/'", "method"),
         ("address = 'ws://a/'\n[connect]\nheaders = { Host = 'b' }", "Host"),
         ("address = 'ws://a/${env:HOME}'", "placeholder"),

@@ -87,14 +87,27 @@ impl ExtensionView {
     /// The side panel, opened by a click on Chat in the popup.
     pub(crate) fn panel(browser: &Chromium) -> Self {
         let mut popup = Self::popup(browser);
-        // The popup closes itself, maybe before it has answered.
-        let place = popup.place_of("Chat");
+        let url = format!("{ORIGIN}panel/panel.html");
+        // A click misses a button that moves because the popup shows a new state; the user clicks again.
+        let came = find_eventually(30, || {
+            popup.click_on_chat();
+            find_eventually(5, || find_target(&mut popup.client, &url))
+        });
+        assert!(came.is_some(), "the side panel opens");
+        Self::attached(popup.client, "panel/panel.html")
+    }
+
+    /// Clicks on Chat, unless the popup has closed. It closes itself, maybe before it has answered.
+    fn click_on_chat(&mut self) {
+        if find_target(&mut self.client, &format!("{ORIGIN}popup/popup.html")).is_none() {
+            return;
+        }
+        let place = self.place_of("Chat");
         for kind in ["mousePressed", "mouseReleased"] {
             let event =
                 json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
-            popup.client.send("Input.dispatchMouseEvent", event, Some(&popup.session));
+            self.client.send("Input.dispatchMouseEvent", event, Some(&self.session));
         }
-        Self::attached(popup.client, "panel/panel.html")
     }
 
     /// The options page, in its own window.

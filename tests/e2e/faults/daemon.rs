@@ -1,5 +1,7 @@
 //! Daemons that are killed, doubled, signalled or outdated: browsers, tabs and URLs survive.
 
+use std::io::Read;
+use std::os::unix::net::UnixListener;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -234,4 +236,32 @@ fn two_sessions_of_one_browser_both_outlive_the_daemon() {
     assert_eq!(outcome.text(), "5");
     assert_eq!(world.pid("browser_pid"), browser);
     assert_eq!(world.json(&["status"])["sessions"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_stop_whose_response_is_lost_succeeds_if_the_daemon_is_gone() {
+    for (is_gone, code) in [(true, 0), (false, 1)] {
+        let world = World::new();
+        let socket = world.socket();
+        std::fs::create_dir_all(world.runtime()).expect("a directory");
+        let listener = UnixListener::bind(&socket).expect("a socket");
+        std::thread::scope(|scope| {
+            let stop = scope.spawn(|| world.run(&["daemon", "stop"]));
+            let (mut connection, _) = listener.accept().expect("a request");
+            let read = connection.read(&mut [0; 4_096]).expect("a request");
+            assert!(read > 0);
+            if is_gone {
+                std::fs::remove_file(&socket).expect("removed");
+            }
+            drop(connection);
+            let outcome = stop.join().expect("it ends");
+            assert_eq!(outcome.code, code, "{outcome:?}");
+            let said = if is_gone { &outcome.stdout } else { &outcome.stderr };
+            let text = if is_gone { "The daemon stopped." } else { "OUTCOME_UNKNOWN" };
+            assert!(said.contains(text), "{outcome:?}");
+        });
+        // No daemon is there that would remove it.
+        drop(listener);
+        let _ = std::fs::remove_file(&socket);
+    }
 }

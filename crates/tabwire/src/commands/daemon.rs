@@ -22,7 +22,7 @@ use crate::config::Key;
 use crate::environment::Environment;
 use crate::output::printer::Reader;
 use crate::output::spinner::spin;
-use tabwire_client::{RequestError, request};
+use tabwire_client::{RequestError, connect, request};
 
 pub(super) fn run(context: &Context<'_>, command: &DaemonCommand) -> Result<(), Failure> {
     match command {
@@ -199,8 +199,19 @@ fn stop(context: &Context<'_>) -> Result<(), Failure> {
         Err(RequestError::DaemonOlder) => {
             Err(Failure::new(ErrorCode::VersionMismatch, "An older daemon is running."))
         }
+        // Under load the daemon can end before its response is written.
+        Err(RequestError::Failed(failure))
+            if failure.code == ErrorCode::OutcomeUnknown && is_gone(context) =>
+        {
+            context.printer.result(&json!({"stopped": true}), || "The daemon stopped.".to_owned());
+            Ok(())
+        }
         Err(RequestError::Failed(failure)) => Err(failure),
     }
+}
+
+fn is_gone(context: &Context<'_>) -> bool {
+    matches!(connect(&context.environment.paths.socket()), Err(RequestError::NotRunning))
 }
 
 fn report(context: &Context<'_>) -> Result<(), Failure> {

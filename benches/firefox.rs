@@ -28,7 +28,7 @@ fn main() {
         ("eval", &["eval", "1"][..]),
         ("snapshot", &["snapshot"][..]),
         ("click", &["click", "#count"][..]),
-        ("screenshot", &["screenshot", "/tmp/tabwire-bench.png"][..]),
+        ("screenshot", &["screenshot"][..]),
     ] {
         measure(&world, name, |_| arguments.iter().map(|one| (*one).to_owned()).collect());
     }

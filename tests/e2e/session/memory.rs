@@ -103,6 +103,16 @@ fn projects_have_separate_sessions() {
 }
 
 #[test]
+fn a_frame_in_the_process_of_its_page_runs_scripts_after_a_restart_of_the_daemon() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.open(&[&site.page("/plain")]);
+    world.eval("document.body.insertAdjacentHTML('beforeend', '<iframe name=own srcdoc=text></iframe>')");
+    world.run(&["frame", "own"]).succeeded();
+    kill(world.daemon_pid());
+    assert_eq!(world.eval("window.name"), "own");
+}
+
+#[test]
 fn a_selected_frame_is_remembered_until_it_is_gone() {
     let (world, site) = (World::new(), FixtureSite::start());
     let tab = world.open(&[&site.page("/frames")]);

@@ -1,5 +1,6 @@
 //! The frame tree of one page: parents, the session of each frame, and its execution contexts. Updated by events.
 
+mod early_contexts;
 mod lookup;
 
 use std::collections::{HashMap, HashSet};
@@ -8,6 +9,7 @@ use serde::Deserialize;
 use tabwire_api::{CdpSessionId, FrameId};
 use tabwire_cdp::CdpSession;
 
+use self::early_contexts::EarlyContexts;
 use crate::cdp::ClickListeners;
 use crate::frames::shown_documents::DocumentHistory;
 
@@ -119,6 +121,7 @@ pub(crate) struct FrameTree {
     changes: HashMap<CdpSessionId, u64>,
     /// Sessions of frames that are gone, which end later than their frames.
     former: HashSet<CdpSessionId>,
+    early_contexts: EarlyContexts,
 }
 
 /// How often the frames of a session had changed when they were requested.
@@ -184,6 +187,8 @@ impl FrameTree {
         if self.frames.contains_key(frame) {
             return self.move_to(frame, parent, session);
         }
+        let early = self.early_contexts.take(frame, session);
+        let (main_context, main_origin) = early.map(|early| (early.context, early.origin)).unzip();
         let entry = Entry {
             parent: parent.cloned(),
             name: String::new(),
@@ -191,8 +196,8 @@ impl FrameTree {
             origin: String::new(),
             session: session.clone(),
             agent_context: None,
-            main_context: None,
-            main_origin: None,
+            main_context,
+            main_origin,
             owner_known_in: None,
             pending_url: None,
             listeners: None,
@@ -325,6 +330,7 @@ impl FrameTree {
         // later.
         let is_current = self.frames.get(frame).is_some_and(|entry| entry.session.id() == session.id());
         self.count_change(session);
+        self.early_contexts.remove_frame(frame);
         if is_current {
             self.remove(frame);
         }
@@ -348,6 +354,7 @@ impl FrameTree {
     pub(crate) fn session_ended(&mut self, session: &CdpSessionId) {
         self.former.remove(session);
         self.changes.remove(session);
+        self.early_contexts.remove_session(Some(session));
         let lost: HashSet<FrameId> = self
             .frames
             .iter()
@@ -380,10 +387,13 @@ impl FrameTree {
             entry.main_context = Some(context);
             entry.main_origin = Some(origin.to_owned());
             self.note_shown(frame);
+        } else if !self.frames.contains_key(frame) && !self.is_over(session) {
+            self.early_contexts.insert(frame, context, origin, session);
         }
     }
 
     pub(crate) fn remove_context(&mut self, context: ContextId, session: &CdpSession) {
+        self.early_contexts.remove_context(context, session.id());
         for entry in self.frames.values_mut().filter(|entry| entry.session.id() == session.id()) {
             entry.agent_context.take_if(|known| *known == context);
             if entry.main_context.take_if(|known| *known == context).is_some() {
@@ -393,6 +403,7 @@ impl FrameTree {
     }
 
     pub(crate) fn clear_contexts(&mut self, session: &CdpSession) {
+        self.early_contexts.remove_session(session.id());
         for entry in self.frames.values_mut().filter(|entry| entry.session.id() == session.id()) {
             entry.clear_contexts();
         }

@@ -62,6 +62,9 @@ fn saved_state_is_restored_and_survives_a_failed_restore() {
     std::fs::write(&secret, "wrong\n").expect("written");
     world.open(&[&site.url("a", "/plain")]);
     assert_eq!(world.eval("document.cookie"), "");
+    // Also when another daemon serves the browser by then.
+    kill(world.daemon_pid());
+    assert_eq!(world.eval("document.cookie"), "");
     world.run(&["session", "stop"]).succeeded();
     assert_eq!(std::fs::read(&state).expect("readable"), saved, "the saved state is unchanged");
 

@@ -59,11 +59,11 @@ impl StateAutosave {
 
     /// Saves now, if the session has `--save-state`.
     pub(crate) async fn save(&self, session: &Session, live: &LiveSession) -> Result<(), Failure> {
-        if live.options.save_state != Some(true) || self.paused.load(Ordering::Acquire) {
+        if live.options.save_state != Some(true) {
             return Ok(());
         }
         let _saving = self.saving.lock().await;
-        if live.engine.current_tab().is_none() {
+        if self.is_paused() || live.engine.current_tab().is_none() {
             return Ok(());
         }
         let passphrase = read_passphrase(live).await?;
@@ -89,8 +89,10 @@ impl StateAutosave {
         if live.options.save_state != Some(true) {
             return None;
         }
-        let restored = self.restore_saved(session, live).await.transpose()?;
+        let _saving = self.saving.lock().await;
+        let restored = self.restore_saved(session, live).await;
         self.paused.store(restored.is_err(), Ordering::Release);
+        let restored = restored.transpose()?;
         if let Err(failure) = &restored {
             tracing::warn!(%failure, session = %session.key, "the saved state was not restored, and is kept as it is");
         }
@@ -112,7 +114,12 @@ impl StateAutosave {
 
     /// Takes over the state of the session under its old name.
     pub(crate) fn take_from(&self, other: &Self) {
-        self.paused.store(other.is_paused(), Ordering::Release);
+        self.resume(other.is_paused());
+    }
+
+    /// Continues for a browser of an earlier daemon.
+    pub(crate) fn resume(&self, is_paused: bool) {
+        self.paused.store(is_paused, Ordering::Release);
     }
 
     /// Whether saving is paused because a saved state could not be restored.

@@ -127,7 +127,12 @@ impl LiveSession {
     }
 
     /// The record that a later daemon needs to find this browser and its tabs.
-    pub(crate) fn to_record(&self, endpoint: String, leases: SavedLeases) -> RunningRecord {
+    pub(crate) fn to_record(
+        &self,
+        endpoint: String,
+        leases: SavedLeases,
+        keeps_saved_state: bool,
+    ) -> RunningRecord {
         let descriptor = self.browser.descriptor.as_ref();
         RunningRecord {
             browser: descriptor.map(|descriptor| descriptor.id.clone()),
@@ -147,6 +152,7 @@ impl LiveSession {
             own: Some(self.engine.own_targets()),
             started_at: self.started_at,
             leases,
+            keeps_saved_state,
         }
     }
 }

@@ -212,7 +212,7 @@ impl Session {
         }
         let mut record = self.record();
         (record.asked, record.options) = (live.asked.clone(), live.options.clone());
-        record.running = Some(live.to_record(self.endpoint(), self.leases.saved()));
+        record.running = Some(live.to_record(self.endpoint(), self.leases.saved(), self.saver.is_paused()));
         self.write(record).await
     }
 

@@ -75,6 +75,9 @@ pub(crate) struct RunningRecord {
     /// Leases and current tabs of clients.
     #[serde(default)]
     pub(crate) leases: SavedLeases,
+    /// Whether the saved state could not be restored, so that it is not replaced.
+    #[serde(default)]
+    pub(crate) keeps_saved_state: bool,
 }
 
 /// A tab to reopen.

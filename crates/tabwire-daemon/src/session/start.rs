@@ -93,6 +93,8 @@ impl Session {
         *live = Some(Arc::clone(&started));
         notices.extend(self.report_switch(before.upstream, started.browser.upstream).await);
         let recovery = self.bring_back(&started, before).await;
+        // Only now: a save before the end of the restore would replace the saved state with that of an empty browser.
+        self.saver.start(self, &started);
         self.remember(&started);
         Ok(ReadySession { live: started, notices, recovery })
     }
@@ -247,6 +249,8 @@ impl Session {
         };
         let adopted = self.connect(parts).await?;
         self.leases.resume(running.leases);
+        self.saver.resume(running.keeps_saved_state);
+        self.saver.start(self, &adopted);
         self.remember(&adopted);
         *live = Some(adopted);
         Ok(())
@@ -304,7 +308,6 @@ impl Session {
         });
         self.follow(&live);
         Activity::start(self, &live);
-        self.saver.start(self, &live);
         Ok(live)
     }
 

@@ -4,6 +4,9 @@
 /** @type {WeakMap<Element, Map<string, {element: HTMLElement, shown: string}>>} */
 const lists = new WeakMap();
 
+/** The items that a list shows once the pointer is released. @type {WeakMap<Element, () => void>} */
+const postponed = new WeakMap();
+
 /**
  * Makes the children of `list` follow `items`. An element is made again only if its item has changed.
  * @template T
@@ -11,8 +14,12 @@ const lists = new WeakMap();
  * @param {T[]} items
  * @param {(item: T) => string} keyOf unique in the list
  * @param {(item: T) => HTMLElement} create
+ * @param {() => void} [shown] called when the items are shown
  */
-export function showList(list, items, keyOf, create) {
+export function showList(list, items, keyOf, create, shown) {
+  // A click is lost when its element is replaced between press and release.
+  if (list.querySelector(":active")) return postpone(list, () => showList(list, items, keyOf, create, shown));
+  postponed.delete(list);
   const before = lists.get(list) ?? new Map();
   const after = new Map();
   for (const item of items) {
@@ -31,6 +38,28 @@ export function showList(list, items, keyOf, create) {
   }
   lists.set(list, after);
   restoreFocus(list, after, focused);
+  shown?.();
+}
+
+/**
+ * Shows the latest items after the click that ends the press.
+ * @param {HTMLElement} list
+ * @param {() => void} show
+ */
+function postpone(list, show) {
+  const isWaiting = postponed.has(list);
+  postponed.set(list, show);
+  if (isWaiting) return;
+  const end = new AbortController();
+  const released = () => {
+    end.abort();
+    setTimeout(() => {
+      const latest = postponed.get(list);
+      postponed.delete(list);
+      latest?.();
+    });
+  };
+  for (const type of ["pointerup", "pointercancel", "dragend", "keyup"]) document.addEventListener(type, released, { signal: end.signal });
 }
 
 /**

@@ -6,9 +6,15 @@ import { dashboardKey } from "../connection.js";
 const PAUSES_MS = [500, 1_000, 2_000, 4_000];
 const HEAD_BYTES = 24;
 
+/** How many commands wait for the connection; more are dropped. */
+const WAITING = 16;
+
 /** @typedef {{kind: number, view: number, seq: number, time: number, width: number, height: number, scale: number, image: ArrayBuffer}} Image */
 /** @typedef {{message: (message: any) => void, image: (image: Image) => void, connected: (connected: boolean) => void}} Receiver */
-/** @typedef {{send: (message: Record<string, unknown>) => void, sendPart: (part: Uint8Array<ArrayBuffer>) => void, close: () => void}} LiveSocket */
+/**
+ * `send` drops what is sent while there is no connection, as input must not come late. `command` sends it once there is one.
+ * @typedef {{send: (message: Record<string, unknown>) => void, command: (message: Record<string, unknown>) => void, sendPart: (part: Uint8Array<ArrayBuffer>) => void, close: () => void}} LiveSocket
+ */
 
 /**
  * Opens the socket and dials again until it is closed.
@@ -19,7 +25,9 @@ const HEAD_BYTES = 24;
 export function openSocket(wanted, receiver) {
   /** @type {WebSocket | null} */
   let socket = null;
-  let [failures, isClosed] = [0, false];
+  let [failures, isClosed, isConnected] = [0, false, false];
+  /** @type {Record<string, unknown>[]} */
+  const waiting = [];
   const dial = () => {
     const key = dashboardKey();
     if (isClosed || !key) return;
@@ -29,24 +37,34 @@ export function openSocket(wanted, receiver) {
     own.addEventListener("open", () => own.send(JSON.stringify({ key, ...wanted })));
     own.addEventListener("message", ({ data }) => {
       if (isClosed) return;
-      if (!isAccepted) receiver.connected(true);
+      if (!isAccepted) connected(own);
       [isAccepted, failures] = [true, 0];
       if (data instanceof ArrayBuffer) receiver.image(readImage(data));
       else receiver.message(JSON.parse(data));
     });
     own.addEventListener("close", () => {
       if (isClosed) return;
+      isConnected = false;
       receiver.connected(false);
       setTimeout(dial, PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)]);
       failures += 1;
     });
     socket = own;
   };
+  const connected = (/** @type {WebSocket} */ own) => {
+    isConnected = true;
+    for (const message of waiting.splice(0)) own.send(JSON.stringify(message));
+    receiver.connected(true);
+  };
   // The caller gets the socket before the first message.
   queueMicrotask(dial);
   const isOpen = () => socket?.readyState === WebSocket.OPEN;
   return {
     send: (message) => void (isOpen() && socket?.send(JSON.stringify(message))),
+    command(message) {
+      if (isConnected) socket?.send(JSON.stringify(message));
+      else if (waiting.length < WAITING) waiting.push(message);
+    },
     sendPart: (part) => void (isOpen() && socket?.send(part)),
     close() {
       isClosed = true;

@@ -69,8 +69,8 @@ export function createStage(session, tools, tags, screenshots) {
 
   const waiting = make("span", { look: "line" });
   const holdsAll = () => live.get().holds.some(([scope]) => scope === "all");
-  const pause = button([icon("pause"), "Pause"], () => socket.send(state.hold ? { type: "resume", scope: holdsAll() ? "all" : { session } } : { type: "pause", scope: { session } }), { look: "pause" });
-  const stop = button([icon("stop"), "Stop"], () => socket.send({ type: "stop", scope: { session } }), { look: "stop" });
+  const pause = button([icon("pause"), "Pause"], () => socket.command(state.hold ? { type: "resume", scope: holdsAll() ? "all" : { session } } : { type: "pause", scope: { session } }), { look: "pause" });
+  const stop = button([icon("stop"), "Stop"], () => socket.command({ type: "stop", scope: { session } }), { look: "stop" });
   const take = button([icon("hand"), "Take over"], () => (isMine() ? give() : socket.send({ type: "take" })), { look: "strong" });
   tools.append(waiting, pause, stop, take);
 
@@ -229,7 +229,7 @@ export function createStage(session, tools, tags, screenshots) {
 
   /** An agent that waits, and the buttons that hold it alone. */
   const waitingTag = (/** @type {{agent: string, hold: string | null}} */ { agent, hold }) => {
-    const to = (/** @type {string} */ type, /** @type {string} */ name, /** @type {string} */ label) => button([icon(name)], () => socket.send({ type, scope: { agent } }), { look: "plain only-icon mini", label: `${label} ${agent}` });
+    const to = (/** @type {string} */ type, /** @type {string} */ name, /** @type {string} */ label) => button([icon(name)], () => socket.command({ type, scope: { agent } }), { look: "plain only-icon mini", label: `${label} ${agent}` });
     return make("span", { look: "tag warning who" }, make("span", { look: "cut" }, `${agent} ${hold ?? "waits"}`), hold ? to("resume", "play", "Resume") : to("pause", "pause", "Pause"), hold !== "stopped" && to("stop", "stop", "Stop"));
   };
 

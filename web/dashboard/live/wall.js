@@ -42,8 +42,9 @@ export function createWall(held) {
     });
     // Who acts changes all the time, so it is no part of the item: the card keeps its element and its image.
     const steady = items.map((item) => ({ ...item, card: item.card && { ...item.card, running: null, driver: null, hold: null, is_taken: false } }));
-    showList(list, steady, ({ key }) => key, (item) => cardOf(item, images.get(item.card?.view ?? -1) ?? null));
-    for (const [at, item] of items.entries()) tellDoing(/** @type {HTMLElement} */ (list.children[at]), item);
+    showList(list, steady, ({ key }) => key, (item) => cardOf(item, images.get(item.card?.view ?? -1) ?? null), () => {
+      for (const [at, item] of items.entries()) tellDoing(/** @type {HTMLElement} */ (list.children[at]), item);
+    });
     list.hidden = items.length === 0;
   };
 

@@ -42,7 +42,7 @@ export const clients = {
     let all = [];
     const show = () => {
       const items = all.map((one) => ({ ...one, hold: HELD.includes(one.kind) ? holdOf(live.get().holds, one.agent ?? one.name ?? "") : null }));
-      showList(list, items, ({ id }) => id, (one) => row(one, disconnect, (type, agent) => socket.send({ type, scope: { agent } })));
+      showList(list, items, ({ id }) => id, (one) => row(one, disconnect, (type, agent) => socket.command({ type, scope: { agent } })));
     };
     const refresh = async () => {
       try {

@@ -42,8 +42,8 @@ export const sessions = {
     });
     const all = make("a", { look: "button plain only-icon mini", href: `#${VIEW}`, hidden: "", "aria-label": "All sessions", title: "All sessions" }, icon("left"));
     const controls = make("span", { look: "line" });
-    const pauseAll = button([icon("pause"), "Pause all"], () => wall.socket.send({ type: isEveryoneHeld ? "resume" : "pause", scope: "all" }));
-    const stopAll = button([icon("stop"), "Stop all"], () => wall.socket.send({ type: "stop", scope: "all" }));
+    const pauseAll = button([icon("pause"), "Pause all"], () => wall.socket.command({ type: isEveryoneHeld ? "resume" : "pause", scope: "all" }));
+    const stopAll = button([icon("stop"), "Stop all"], () => wall.socket.command({ type: "stop", scope: "all" }));
     part("view-title").before(all);
     tools.append(pauseAll, stopAll, controls);
     body.append(place, empty, wall.list);

@@ -38,7 +38,7 @@ fn start(mut command: Command, wanted: impl Fn(&str) -> Option<String>) -> (Help
 #[test]
 fn closing_a_reused_headed_browser_keeps_its_window() {
     let display = VirtualDisplay::start();
-    let world = World::new().with("DISPLAY", &display.name);
+    let world = World::new().with_whole_chromium().with("DISPLAY", &display.name);
     let site = FixtureSite::start();
     let profile = world.home().join("profile").to_string_lossy().into_owned();
     let mut chrome = PortChrome::start_headed(&world, &["--user-data-dir", &profile]);

@@ -35,7 +35,7 @@ fn kept_headless_browser_serves_the_next_launcher() {
 #[test]
 fn status_describes_a_browser_that_a_shim_attached_to() {
     let world = World::new();
-    let chromium = Chromium::with_port();
+    let chromium = Chromium::whole_with_port();
     let profile = chromium.profile().to_string_lossy().into_owned();
     let _shim = PortChrome::start(&world, &["--user-data-dir", &profile]);
     let status = world.json(&["status"]);

@@ -155,7 +155,7 @@ fn the_protocol_description_is_fetched_once_for_every_shim() {
 
 #[test]
 fn a_port_responds_as_chromiums_own() {
-    let (world, chromium) = (World::new(), Chromium::with_port());
+    let (world, chromium) = (World::new(), Chromium::whole_with_port());
     let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world), "about:blank"]);
     let (ours, theirs) = (chrome.port(), chromium.port());
     let handshake = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
@@ -232,7 +232,7 @@ fn use_page_socket(port: u16, name: &str, site: &FixtureSite) {
 
 #[test]
 fn a_port_has_a_websocket_for_each_page_as_chromiums_own() {
-    let (world, site, chromium) = (World::new(), FixtureSite::start(), Chromium::with_port());
+    let (world, site, chromium) = (World::new(), FixtureSite::start(), Chromium::whole_with_port());
     let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
     use_page_socket(chromium.port(), "Chromium", &site);
     use_page_socket(chrome.port(), "the shim", &site);
@@ -385,7 +385,7 @@ fn launchers_on_one_profile_share_one_browser() {
 
 #[test]
 fn a_running_browser_is_used_and_left_running() {
-    let (world, chromium) = (World::new(), Chromium::with_port());
+    let (world, chromium) = (World::new(), Chromium::whole_with_port());
     let directory = chromium.profile().to_string_lossy().into_owned();
     let active = fs::read_to_string(chromium.profile().join("DevToolsActivePort")).expect("it is there");
     let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);

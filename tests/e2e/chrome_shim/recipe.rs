@@ -77,7 +77,7 @@ fn the_recipes_for_mcp_servers_run_as_they_are_printed() {
 
 #[test]
 fn the_recipe_for_a_port_runs_as_it_is_printed() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let printed = recipe(&world, "Anything that connects to a port").remove(0);
     let (line, said) = printed.split_once('\n').expect("a command and what it says");
     assert!(said.starts_with("DevTools listening on ws://127.0.0.1:9222/devtools/browser/"), "{said}");

@@ -198,7 +198,8 @@ fn the_own_browser_takes_every_input() {
 #[test]
 fn a_browser_with_a_window_is_shown_and_takes_every_input() {
     let display = VirtualDisplay::start();
-    let (world, site) = (World::new().with("DISPLAY", &display.name), FixtureSite::start());
+    let (world, site) =
+        (World::new().with_whole_chromium().with("DISPLAY", &display.name), FixtureSite::start());
     let mut scene = Scene::new(world, &site, None, &["--headed"]);
     scene.takes_every_input();
     // The wall of the same dashboard: another one does not see what the user types.

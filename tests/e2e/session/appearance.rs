@@ -16,7 +16,7 @@ fn variable(pid: i32, name: &str) -> Option<String> {
 #[test]
 fn b8_window_opens_on_the_display_of_the_command_not_of_the_daemon() {
     let (first, second) = (VirtualDisplay::start(), VirtualDisplay::start());
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let open = |session: &str, display: &str| {
         let arguments = ["--session", session, "open", "--headed", "about:blank"];
         let mut command = world.command(TABWIRE, &arguments);

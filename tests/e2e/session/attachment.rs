@@ -37,7 +37,7 @@ fn b2_a_browser_with_a_port_of_its_own_is_found_by_its_profile() {
     let probe = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = probe.local_addr().expect("bound").port();
     drop(probe);
-    let (world, mut browser) = (World::new(), Chromium::on_port(port));
+    let (world, mut browser) = (World::new().with_whole_chromium(), Chromium::on_port(port));
     let profile = browser.profile();
     assert!(!profile.join("DevToolsActivePort").exists(), "Chromium writes it for port 0 only");
     for option in ["--cdp", "--profile"] {

@@ -110,7 +110,7 @@ fn differing_options_are_named_and_restart_applies_them() {
 
 #[test]
 fn pages_without_a_window_have_1280_by_720_pixels() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let size = || world.eval("`${innerWidth}x${innerHeight}`");
     world.open(&["data:text/html,<title>usual</title>"]);
     assert_eq!(size(), "1280x720");

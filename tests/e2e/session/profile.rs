@@ -68,7 +68,7 @@ fn f30_a_stale_lock_is_removed_and_the_profile_used() {
 
 #[test]
 fn f31_a_live_lock_is_respected_and_explained() {
-    let (world, mut owner) = (World::new(), Chromium::without_port());
+    let (world, mut owner) = (World::new().with_whole_chromium(), Chromium::without_port());
     let profile = owner.profile().display().to_string();
     let outcome = world.run(&["--json", "open", "--profile", &profile, "about:blank"]);
     assert_eq!(outcome.failure(), ("PROFILE_LOCKED".to_owned(), 1));
@@ -80,7 +80,7 @@ fn f31_a_live_lock_is_respected_and_explained() {
 
 #[test]
 fn f31_a_live_lock_with_a_debugging_port_is_attached_to() {
-    let (world, mut owner) = (World::new(), Chromium::with_port());
+    let (world, mut owner) = (World::new().with_whole_chromium(), Chromium::whole_with_port());
     world.open(&["--profile", &owner.profile().display().to_string(), "about:blank"]);
     assert_eq!(world.json(&["status"])["sessions"][0]["ownership"], "attached");
     assert!(world.run(&["close"]).succeeded().stdout.contains("left running"));
@@ -89,7 +89,7 @@ fn f31_a_live_lock_with_a_debugging_port_is_attached_to() {
 
 #[test]
 fn profiles_are_managed_and_one_in_use_is_never_removed() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     assert_eq!(world.json(&["profile", "list"])["profiles"].as_array().map(Vec::len), Some(0));
     assert_eq!(world.json(&["profile", "create", "spare"])["created"], true);
     assert_eq!(world.json(&["profile", "create", "spare"])["created"], false);

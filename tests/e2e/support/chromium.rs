@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal};
+use tabwire_testkit::bench::{CHROMIUM, test_browser};
 use tempfile::TempDir;
 
 use crate::support::wait::{eventually, find_eventually};
-
-const PROGRAM: &str = "/usr/bin/chromium";
 
 const FLAGS: &[&str] = &[
     "--headless=new",
@@ -28,13 +27,19 @@ const FLAGS: &[&str] = &[
 pub(crate) struct Chromium {
     child: Child,
     home: TempDir,
+    program: PathBuf,
     /// Further arguments of its start.
     arguments: Vec<String>,
 }
 
 impl Chromium {
-    /// Starts one with a debugging port.
+    /// Starts the browser of short runs with a debugging port.
     pub(crate) fn with_port() -> Self {
+        Self::start_in(new_home(), test_browser(), &["--remote-debugging-port=0"]).with_known_port()
+    }
+
+    /// Starts the whole Chromium with a debugging port. Only it locks its profile.
+    pub(crate) fn whole_with_port() -> Self {
         Self::start(&["--remote-debugging-port=0"]).with_known_port()
     }
 
@@ -86,7 +91,8 @@ impl Chromium {
         let all: Vec<String> =
             std::iter::once(&folder).chain(more).map(|one| one.display().to_string()).collect();
         let load = format!("--load-extension={}", all.join(","));
-        Self::start_in(home, &[&["--remote-debugging-port=0", &load], arguments].concat()).with_known_port()
+        let arguments = [&["--remote-debugging-port=0", &load], arguments].concat();
+        Self::start_in(home, CHROMIUM.into(), &arguments).with_known_port()
     }
 
     /// Ends it and starts it again on the same profile with the same arguments.
@@ -96,17 +102,17 @@ impl Chromium {
             let _ = fs::remove_file(self.profile().join(left));
         }
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        self.child = spawn(self.home.path(), &arguments);
+        self.child = spawn(self.home.path(), &self.program, &arguments);
         self.await_port();
     }
 
     fn start(more: &[&str]) -> Self {
-        Self::start_in(new_home(), more)
+        Self::start_in(new_home(), CHROMIUM.into(), more)
     }
 
-    fn start_in(home: TempDir, more: &[&str]) -> Self {
-        let child = spawn(home.path(), more);
-        Self { child, home, arguments: more.iter().map(|one| (*one).to_owned()).collect() }
+    fn start_in(home: TempDir, program: PathBuf, more: &[&str]) -> Self {
+        let child = spawn(home.path(), &program, more);
+        Self { child, home, program, arguments: more.iter().map(|one| (*one).to_owned()).collect() }
     }
 
     pub(crate) fn profile(&self) -> PathBuf {
@@ -173,8 +179,8 @@ impl Drop for Chromium {
     }
 }
 
-fn spawn(home: &Path, more: &[&str]) -> Child {
-    Command::new(PROGRAM)
+fn spawn(home: &Path, program: &Path, more: &[&str]) -> Child {
+    Command::new(program)
         .args(FLAGS)
         .args(more)
         .arg(format!("--user-data-dir={}", home.join("profile").display()))

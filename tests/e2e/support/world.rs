@@ -96,7 +96,18 @@ impl World {
             ports: Mutex::default(),
             has_litter: AtomicBool::new(false),
         };
-        world.with("TABWIRE_PORT", "0").with("TABWIRE_LINGER", "3")
+        let world = world.with("TABWIRE_PORT", "0").with("TABWIRE_LINGER", "3");
+        match std::env::var("TABWIRE_TEST_BROWSER") {
+            Ok(browser) => world.with("TABWIRE_BROWSER", browser),
+            Err(_) => world,
+        }
+    }
+
+    /// The same world without a chosen browser: Tabwire finds Chromium, which has what the headless shell lacks, such as
+    /// windows and extensions.
+    pub(crate) fn with_whole_chromium(mut self) -> Self {
+        self.variables.retain(|(name, _)| name != "TABWIRE_BROWSER");
+        self
     }
 
     /// The same world with one more environment variable.

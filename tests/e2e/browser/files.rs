@@ -15,7 +15,7 @@ fn refused(world: &World, arguments: &[&str]) {
 
 #[test]
 fn t31_downloads_go_to_our_directory_or_the_requested_path() {
-    launched(download);
+    download(&World::new().with_whole_chromium(), &FixtureSite::start());
 }
 
 /// Downloads by name, by URL and by a click.

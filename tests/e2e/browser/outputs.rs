@@ -7,7 +7,7 @@ use crate::support::world::World;
 
 #[test]
 fn b7_a_session_replaces_its_own_outputs() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
     let at = |name: &str| world.home().join(name);
     for arguments in [
@@ -38,7 +38,7 @@ fn b7_a_session_replaces_its_own_outputs() {
 
 #[test]
 fn b7_files_of_others_are_replaced_only_with_force() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
     let at = |name: &str| world.home().join(name);
     for (name, arguments) in [

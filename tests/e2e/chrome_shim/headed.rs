@@ -81,7 +81,7 @@ fn drive(port: u16, method: &str, path: &str, body: &Value) -> Value {
 
 #[test]
 fn chromedriver_launches_it_and_finds_its_port_in_the_profile() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     // Chromedriver removes its profile while the browser may still write to it.
     world.expect_litter();
     let mut command = world.command("chromedriver", &["--port=0"]);

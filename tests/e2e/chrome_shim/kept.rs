@@ -12,7 +12,7 @@ use crate::support::world::{World, await_end};
 
 #[test]
 fn kept_headless_browser_serves_the_next_launcher() {
-    let world = World::new().with("TABWIRE_CHROME_KEEP", "1");
+    let world = World::new().with_whole_chromium().with("TABWIRE_CHROME_KEEP", "1");
     let refused = world.run(&["chrome", "--headless", "--remote-debugging-port=0"]);
     assert!(refused.stderr.contains("TABWIRE_CHROME_PROFILE"), "{refused:?}");
     let profile = world.home().join("profile").to_string_lossy().into_owned();
@@ -34,7 +34,7 @@ fn kept_headless_browser_serves_the_next_launcher() {
 
 #[test]
 fn status_describes_a_browser_that_a_shim_attached_to() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let chromium = Chromium::whole_with_port();
     let profile = chromium.profile().to_string_lossy().into_owned();
     let _shim = PortChrome::start(&world, &["--user-data-dir", &profile]);
@@ -47,7 +47,7 @@ fn status_describes_a_browser_that_a_shim_attached_to() {
 
 #[test]
 fn explain_shows_the_plan_for_windows_outside_wsl() {
-    let world = World::new().with("TABWIRE_CHROME_HOST", "windows");
+    let world = World::new().with_whole_chromium().with("TABWIRE_CHROME_HOST", "windows");
     let plan = world.run(&["chrome", "--explain", "--remote-debugging-port=0"]).succeeded().stdout;
     for part in ["this system is not WSL", "Windows, through", "debug port"] {
         assert!(plan.contains(part), "{part} in {plan}");

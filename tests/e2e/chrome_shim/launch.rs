@@ -11,7 +11,7 @@ use crate::support::world::{World, await_end};
 
 #[test]
 fn the_shim_prints_version_help_and_missing_flags() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let link = shim(&world).to_string_lossy().into_owned();
     // A copy under that name does the same as a link.
     let copy = world.home().join("copy");
@@ -45,7 +45,7 @@ fn the_shim_prints_version_help_and_missing_flags() {
 
 #[test]
 fn playwright_and_puppeteer_launch_it_by_pipe() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     for tool in ["playwright", "puppeteer-pipe"] {
         let mut launcher = Launcher::start(&world, tool, &[]);
         let title = launcher.title(&site.page("/plain"));
@@ -62,7 +62,7 @@ fn playwright_and_puppeteer_launch_it_by_pipe() {
 
 #[test]
 fn nothing_is_orphaned_whatever_is_killed() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.expect_litter();
     for victim in ["shim", "launcher", "browser", "daemon"] {
         let mut launcher = Launcher::start(&world, "puppeteer-pipe", &[]);

@@ -33,7 +33,7 @@ fn has_asked(frames: &[Value], method: &str) -> bool {
 
 #[test]
 fn a_pipe_launcher_is_logged_with_frames_on_request() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let log = world.home().join("pipe.log");
     let directory = world.home().join("frames");
     let mut world = world.with("TABWIRE_CHROME_LOG", log.to_string_lossy());
@@ -71,7 +71,7 @@ fn a_pipe_launcher_is_logged_with_frames_on_request() {
 
 #[test]
 fn a_port_is_logged_on_request_with_secrets_only_in_frames() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let directory = world.home().join("frames");
     let mut bad = world.command(env!("CARGO_BIN_EXE_tabwire"), &["chrome", "--remote-debugging-port=0"]);
     let refused = bad.env("TABWIRE_CHROME_LOG_LEVEL", "loud").output().expect("it runs");

@@ -21,7 +21,7 @@ fn profile(world: &World, name: &str) -> String {
 
 #[test]
 fn a_pipe_client_notices_a_killed_browser_and_relaunches_it() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.expect_litter();
     let both = "--remote-debugging-pipe --remote-debugging-port=0";
     for (tool, arguments) in [("playwright", ""), ("puppeteer-pipe", both), ("playwright-persistent", "")] {
@@ -51,7 +51,7 @@ fn a_pipe_client_notices_a_killed_browser_and_relaunches_it() {
 
 #[test]
 fn a_port_client_continues_in_a_new_browser_after_a_kill() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.expect_litter();
     let log = world.home().join("shim.log");
     let world = world.with("TABWIRE_CHROME_LOG", log.to_string_lossy());
@@ -75,7 +75,7 @@ fn a_port_client_continues_in_a_new_browser_after_a_kill() {
 
 #[test]
 fn nothing_is_orphaned_when_playwright_or_an_mcp_server_is_killed() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.expect_litter();
     let page = site.page("/plain");
     for (tool, open) in [
@@ -109,7 +109,7 @@ fn nothing_is_orphaned_when_playwright_or_an_mcp_server_is_killed() {
 
 #[test]
 fn a_port_shim_outlives_a_killed_daemon_until_the_next_request() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     world.expect_litter();
     let directory = profile(&world, "profile");
     let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
@@ -146,7 +146,7 @@ fn a_port_shim_outlives_a_killed_daemon_until_the_next_request() {
 
 #[test]
 fn recovery_prefers_a_live_browser_on_the_profile() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     world.expect_litter();
     let directory = profile(&world, "profile");
     let chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
@@ -172,7 +172,7 @@ fn recovery_prefers_a_live_browser_on_the_profile() {
 
 #[test]
 fn a_start_that_cannot_work_is_refused_with_the_reason() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     // A browser of another program, without a port to attach to.
     let mut other = Chromium::without_port();
     let directory = other.profile().to_string_lossy().into_owned();

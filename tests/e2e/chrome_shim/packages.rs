@@ -11,7 +11,7 @@ use crate::support::world::World;
 
 /// Runs the suite of a package in `tests/packages`, on one profile if it has a name; every check must pass.
 fn suite_passes(package: &str, profile: Option<&str>, checks: u64) {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.expect_litter();
     let profile = profile.map(|name| world.home().join(name).to_string_lossy().into_owned());
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/packages").join(package);

@@ -26,7 +26,7 @@ fn profile(world: &World) -> String {
 
 #[test]
 fn a_port_serves_discovery_and_closing_like_chrome() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let directory = profile(&world);
     let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
     let active =
@@ -124,7 +124,7 @@ fn protocols(world: &World) -> PathBuf {
 
 #[test]
 fn the_protocol_description_is_fetched_once_for_every_shim() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
     let only = browser(&world);
     // Concurrent requests are served by one extra browser, which ends afterwards.
@@ -155,7 +155,7 @@ fn the_protocol_description_is_fetched_once_for_every_shim() {
 
 #[test]
 fn a_port_responds_as_chromiums_own() {
-    let (world, chromium) = (World::new(), Chromium::whole_with_port());
+    let (world, chromium) = (World::new().with_whole_chromium(), Chromium::whole_with_port());
     let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world), "about:blank"]);
     let (ours, theirs) = (chrome.port(), chromium.port());
     let handshake = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
@@ -232,7 +232,8 @@ fn use_page_socket(port: u16, name: &str, site: &FixtureSite) {
 
 #[test]
 fn a_port_has_a_websocket_for_each_page_as_chromiums_own() {
-    let (world, site, chromium) = (World::new(), FixtureSite::start(), Chromium::whole_with_port());
+    let (world, site, chromium) =
+        (World::new().with_whole_chromium(), FixtureSite::start(), Chromium::whole_with_port());
     let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
     use_page_socket(chromium.port(), "Chromium", &site);
     use_page_socket(chrome.port(), "the shim", &site);
@@ -240,7 +241,7 @@ fn a_port_has_a_websocket_for_each_page_as_chromiums_own() {
 
 #[test]
 fn puppeteer_launches_it_by_port_and_by_both_at_once() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let both = ["--arguments", "--remote-debugging-pipe --remote-debugging-port=0"];
     for (tool, more) in [("puppeteer-port", &[][..]), ("puppeteer-pipe", &both[..])] {
         let mut launcher = Launcher::start(&world, tool, more);
@@ -262,7 +263,7 @@ fn attached_client(chrome: &PortChrome) -> CdpClient {
 
 #[test]
 fn the_next_request_restarts_a_lost_browser() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     world.expect_litter();
     let mut chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
     let mut client = attached_client(&chrome);
@@ -319,7 +320,7 @@ fn the_next_request_restarts_a_lost_browser() {
 
 #[test]
 fn a_shim_survives_a_killed_daemon_and_ends_with_a_lost_browser() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     world.expect_litter();
     let program = world.home().join("browser");
     std::os::unix::fs::symlink("/usr/bin/chromium", &program).expect("a link");
@@ -347,7 +348,7 @@ fn a_shim_survives_a_killed_daemon_and_ends_with_a_lost_browser() {
 
 #[test]
 fn nothing_is_orphaned_on_a_port() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     world.expect_litter();
     for victim in ["shim", "launcher"] {
         let launcher = Launcher::start(&world, "puppeteer-port", &[]);
@@ -360,7 +361,7 @@ fn nothing_is_orphaned_on_a_port() {
 
 #[test]
 fn launchers_on_one_profile_share_one_browser() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let directory = profile(&world);
     let mut first = Launcher::start(&world, "playwright-persistent", &["--profile", &directory]);
     first.title(&site.page("/plain"));
@@ -385,7 +386,7 @@ fn launchers_on_one_profile_share_one_browser() {
 
 #[test]
 fn a_running_browser_is_used_and_left_running() {
-    let (world, chromium) = (World::new(), Chromium::whole_with_port());
+    let (world, chromium) = (World::new().with_whole_chromium(), Chromium::whole_with_port());
     let directory = chromium.profile().to_string_lossy().into_owned();
     let active = fs::read_to_string(chromium.profile().join("DevToolsActivePort")).expect("it is there");
     let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
@@ -407,7 +408,7 @@ fn a_running_browser_is_used_and_left_running() {
 
 #[test]
 fn p9_a_taken_port_is_replaced_by_a_free_one_with_a_note() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("bound").port();
     let chrome = PortChrome::start(&world, &[&format!("--remote-debugging-port={port}")]);
@@ -418,7 +419,7 @@ fn p9_a_taken_port_is_replaced_by_a_free_one_with_a_note() {
 
 #[test]
 fn p4_dangerous_flags_are_dropped_unless_they_are_allowed() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let chrome = PortChrome::start(&world, &["--disable-web-security", "--profile-directory=Default"]);
     let command = browser(&world).command;
     assert!(
@@ -431,7 +432,7 @@ fn p4_dangerous_flags_are_dropped_unless_they_are_allowed() {
     let refused = world.run(&flags);
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("--renderer-cmd-prefix"), "{refused:?}");
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let world = world.with("TABWIRE_CHROME_DANGEROUS", "1");
     let chrome = PortChrome::start(&world, &["--disable-web-security"]);
     assert!(browser(&world).command.contains("--disable-web-security"));

@@ -33,7 +33,7 @@ pub(crate) fn recipe(world: &World, heading: &str) -> Vec<String> {
 
 #[test]
 fn the_recipes_for_libraries_run_as_they_are_printed() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let page = json!(site.page("/plain"));
     let lines: Vec<String> = ["Playwright", "Puppeteer"]
         .into_iter()
@@ -55,7 +55,7 @@ fn the_recipes_for_libraries_run_as_they_are_printed() {
 
 #[test]
 fn the_recipes_for_mcp_servers_run_as_they_are_printed() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     for (heading, tool, open) in [
         ("chrome-devtools-mcp", "chrome-devtools-mcp", "new_page"),
         ("@playwright/mcp", "playwright-mcp", "browser_navigate"),

@@ -25,7 +25,7 @@ fn lists(pages: &[Value], target: &Value) -> bool {
 
 #[test]
 fn b17_connections_to_one_shim_share_its_pages_and_shims_do_not() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let profile = world.home().join("profile").to_string_lossy().into_owned();
     let mut chrome = PortChrome::start(&world, &["--user-data-dir", &profile]);
     let mut first = CdpClient::connect(&chrome.address);
@@ -54,7 +54,7 @@ fn b17_connections_to_one_shim_share_its_pages_and_shims_do_not() {
 
 #[test]
 fn p1_shims_on_one_profile_have_first_pages_of_their_own() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let profile = world.home().join("profile").to_string_lossy().into_owned();
     let first = PortChrome::start(&world, &["--user-data-dir", &profile]);
     let mut one = CdpClient::connect(&first.address);
@@ -86,7 +86,7 @@ fn p1_shims_on_one_profile_have_first_pages_of_their_own() {
 
 #[test]
 fn p8_closing_and_hanging_up_at_once_ends_the_browser() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     for _ in 0..6 {
         let mut chrome = PortChrome::start(&world, &[]);
         let (running, shims) = (browser(&world), shims(&world));
@@ -110,7 +110,7 @@ fn remove(directory: &Path) {
 
 #[test]
 fn p8_a_killed_shim_leaves_no_profile_directory() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     world.expect_litter();
     for round in 0..4 {
         let directory = world.home().join(format!("profile-{round}"));

@@ -46,7 +46,7 @@ impl Server {
 
 #[test]
 fn mcp_servers_use_the_shim_and_restart_a_killed_browser() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.expect_litter();
     let page = site.page("/plain");
     for server in SERVERS {
@@ -75,7 +75,7 @@ fn mcp_servers_use_the_shim_and_restart_a_killed_browser() {
 
 #[test]
 fn two_mcp_servers_share_one_profile_and_one_browser() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let profile = world.home().join("profile").to_string_lossy().into_owned();
     let pages = [site.page("/plain"), site.page("/form")];
     let mut launchers: Vec<Launcher> = Vec::new();
@@ -103,7 +103,7 @@ fn two_mcp_servers_share_one_profile_and_one_browser() {
 /// Runs the same operations on a browser launched directly and on one launched through a shim; returns their
 /// number.
 fn find_differences(tool: &str) -> u64 {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let port = site.port().to_string();
     let link = shim(&world).to_string_lossy().into_owned();
     let more = ["--tool", tool, "--site-port", &port, "--direct", "/usr/bin/chromium", "--shim", &link];

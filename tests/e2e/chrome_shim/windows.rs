@@ -19,7 +19,7 @@ const PROFILE: &str = r"--user-data-dir=%TEMP%\agent";
 
 #[test]
 fn a_windows_chrome_is_found_launched_relayed_and_stopped() {
-    let (world, windows) = FakeWindows::around(World::new());
+    let (world, windows) = FakeWindows::around(World::new().with_whole_chromium());
     let site = FixtureSite::start();
     let mut chrome = PortChrome::start(&world, &[PROFILE, "--lang=de"]);
     let mut client = CdpClient::connect(&chrome.address);
@@ -73,7 +73,7 @@ fn a_windows_chrome_is_found_launched_relayed_and_stopped() {
 
 #[test]
 fn a_pipe_launcher_with_a_linux_profile_path_reaches_windows_chrome() {
-    let (world, windows) = FakeWindows::around(World::new());
+    let (world, windows) = FakeWindows::around(World::new().with_whole_chromium());
     let site = FixtureSite::start();
     let mistaken = world.home().join(r"%TEMP%\agent");
     std::fs::create_dir(&mistaken).expect("a directory");
@@ -101,7 +101,7 @@ fn a_pipe_launcher_with_a_linux_profile_path_reaches_windows_chrome() {
 
 #[test]
 fn a_lost_relay_or_windows_chrome_returns_with_the_next_request() {
-    let (world, windows) = FakeWindows::around(World::new());
+    let (world, windows) = FakeWindows::around(World::new().with_whole_chromium());
     let chrome = PortChrome::start(&world, &[PROFILE]);
     let mut client = CdpClient::connect(&chrome.address);
     client.call("Browser.getVersion", json!({}), None);
@@ -127,7 +127,7 @@ fn a_lost_relay_or_windows_chrome_returns_with_the_next_request() {
 
 #[test]
 fn a_running_windows_chrome_is_attached_to_and_left_running() {
-    let (world, windows) = FakeWindows::around(World::new());
+    let (world, windows) = FakeWindows::around(World::new().with_whole_chromium());
     let mut theirs = Chromium::with_port();
     windows.list_browser(theirs.pid(), Some(theirs.port()), r"C:\Users\me\AppData\Local\Temp\Agent");
     let mut chrome = PortChrome::start(&world, &[PROFILE]);
@@ -150,7 +150,7 @@ fn a_running_windows_chrome_is_attached_to_and_left_running() {
 
 #[test]
 fn with_one_loopback_frames_go_to_windows_directly() {
-    let (world, windows) = FakeWindows::mirrored(World::new());
+    let (world, windows) = FakeWindows::mirrored(World::new().with_whole_chromium());
     let mut chrome = PortChrome::start(&world, &[PROFILE]);
     let mut client = CdpClient::connect(&chrome.address);
     let page = client.open_page("about:blank");
@@ -164,7 +164,7 @@ fn with_one_loopback_frames_go_to_windows_directly() {
 
 #[test]
 fn windows_errors_are_reported_and_nothing_hangs() {
-    let (world, windows) = FakeWindows::around(World::new());
+    let (world, windows) = FakeWindows::around(World::new().with_whole_chromium());
     let refused = |more: &[&str], expected: &str| {
         let words = [&["chrome", "--headless", "--remote-debugging-port=0", PROFILE], more].concat();
         let outcome = world.run(&words);
@@ -204,7 +204,7 @@ fn windows_errors_are_reported_and_nothing_hangs() {
     ] {
         assert!(plan.stdout.contains(part), "{part} in {plan:?}");
     }
-    let nowhere = World::new().with("TABWIRE_CHROME_HOST", "windows");
+    let nowhere = World::new().with_whole_chromium().with("TABWIRE_CHROME_HOST", "windows");
     let outcome = nowhere.run(&["chrome", "--remote-debugging-port=0"]);
     assert_eq!((outcome.code, outcome.stderr.contains("this system is not WSL")), (1, true), "{outcome:?}");
 }

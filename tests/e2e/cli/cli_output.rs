@@ -76,7 +76,7 @@ fn a_closed_output_pipe_is_no_failure() {
 
 #[test]
 fn progress_is_shown_on_terminals_only() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
     let slow =
         format!("download-file --url '{}'", site.page("/download/slow?bytes=400000&milliseconds=4000"));

@@ -50,7 +50,7 @@ fn shown(response: &Value, name: &str) -> Value {
 
 #[test]
 fn every_value_is_listed_with_its_source() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     write(&world, "config/config.toml", "browser = \"chromium\"\nheaded = true\nlinger = \"3s\"\n");
     write(&world, "project/tabwire.toml", "# ours\nheaded = false\nsession = \"shop\"\nroots = [\"data\"]\n");
     let world = world.with("TABWIRE_WINDOW", "800x600");

@@ -15,7 +15,7 @@ fn record(world: &World, browser: [&str; 2], mode: &[&str]) -> Value {
 
 /// Compares both endpoints of Tabwire with Chromium.
 fn compare(mode: &[&str]) {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     world.open(&["about:blank"]);
     let (address, link) = (world.cdp_url(), shim(&world).to_string_lossy().into_owned());
     let browser_world = &world;

@@ -71,7 +71,7 @@ fn check_no_parts(directory: &Path) {
 
 #[test]
 fn f32_a_full_state_directory_keeps_old_data_and_the_daemon() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let disk = SmallDisk::mount(&world, "state", "4m");
     world.open(&["--save-state", &site.url("a", "/storage")]);
     world.eval("localStorage.setItem('k', 'first'); 1");

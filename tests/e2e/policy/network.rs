@@ -111,7 +111,7 @@ fn try_every_way(world: &World, site: &FixtureSite, policy: &str) -> UdpSocket {
 #[test]
 fn t25_beacons_prefetches_workers_and_peers_reach_no_ungranted_site() {
     // All of them work in an open session.
-    let (open, site) = (World::new(), FixtureSite::start());
+    let (open, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let peer = try_every_way(&open, &site, "open");
     for way in EXFILTRATION_PATHS {
         eventually(&format!("{way} arrives"), 20, || site.request_count(&format!("/report/{way}")) > 0);
@@ -121,7 +121,7 @@ fn t25_beacons_prefetches_workers_and_peers_reach_no_ungranted_site() {
     open.run(&["open", "about:blank"]).succeeded();
     drop((open, site));
 
-    let (world, site) = (guarded(), FixtureSite::start());
+    let (world, site) = (guarded().with_whole_chromium(), FixtureSite::start());
     let own = site.page("").trim_end_matches('/').to_owned();
     allow(&world, &[&own, "--act", "--eval"]);
     let peer = try_every_way(&world, &site, "guarded");

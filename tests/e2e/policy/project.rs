@@ -109,7 +109,7 @@ fn ship_profile(project: &Path) {
 
 #[test]
 fn c4_a_profile_in_a_repository_runs_no_program() {
-    let world = World::new();
+    let world = World::new().with_whole_chromium();
     let project = world.home().join("project");
     write(&world, "project/.git/HEAD", "");
     ship_profile(&project);

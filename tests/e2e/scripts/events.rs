@@ -83,7 +83,7 @@ fn pages_report_console_errors_frames_and_popups() {
 
 #[test]
 fn dialogs_file_choosers_and_downloads_can_be_handled() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let start = at(&site, "/plain")
         + "await page.setContent('<input type=file id=one><input type=file id=many multiple><a id=save href=/download/report.txt>x</a>');";
     check_lines(

@@ -170,7 +170,7 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
 
 #[test]
 fn every_action_follows_the_rules_on_every_page_and_grant() {
-    let (world, site) = (guarded(), FixtureSite::start());
+    let (world, site) = (guarded().with_whole_chromium(), FixtureSite::start());
     let pages = open_pages(&world, &site);
     let other = site.url("b", "/policy/secret");
     let own = site.page("").trim_end_matches('/').to_owned();

@@ -24,7 +24,7 @@ pub(crate) struct Driven {
 
 impl Driven {
     pub(crate) fn new() -> Self {
-        let (world, site) = (guarded(), FixtureSite::start());
+        let (world, site) = (guarded().with_whole_chromium(), FixtureSite::start());
         allow(&world, &[&origin(&site, "a"), "--cdp"]);
         world.run(&["open", "about:blank"]).succeeded();
         let client = CdpClient::connect(&world.cdp_url());

@@ -192,7 +192,7 @@ fn pdf(text: &str) -> Vec<u8> {
 
 #[test]
 fn pdf_files_of_ungranted_sites_are_neither_shown_nor_read() {
-    let world = guarded();
+    let world = guarded().with_whole_chromium();
     let server = TinyServer::start("127.0.0.1:0", |request| match request.path.as_str() {
         "/canary.pdf" => Response::of("application/pdf", pdf(CANARY)),
         "/own.pdf" => Response::of("application/pdf", pdf("own")),

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::mcp::client::{McpClient, text_of};
-use crate::support::either_browser::launched;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
@@ -93,10 +92,9 @@ pub(crate) fn names(list: &Value) -> Vec<String> {
 
 #[test]
 fn every_common_tool_works_over_stdio_and_reports_errors() {
-    launched(|world, site| {
-        use_every_tool_over_stdio(world, site);
-        assert!(world.browser_processes().is_empty(), "its browser has ended with it");
-    });
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
+    use_every_tool_over_stdio(&world, &site);
+    assert!(world.browser_processes().is_empty(), "its browser has ended with it");
 }
 
 /// Uses every default tool, resource and prompt over stdio, and checks the errors of wrong calls.

@@ -1,6 +1,6 @@
 //! Locators, input and pages of the Playwright-like API.
 
-use super::{execute, on_page};
+use crate::scripts::{execute, on_page};
 use crate::support::world::World;
 
 /// Runs lines of code on the page; each must print what follows `=>`.

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use super::{execute, on_page};
+use crate::scripts::{execute, on_page};
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 

@@ -1,19 +1,20 @@
-//! Each name of `api-names.txt` is declared, and a test of this folder calls it; each option is given by one.
+//! Each name of `names.txt` is declared, and a test of scripts calls it; each option is given by one.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tabwire_script::declarations::TYPES;
 
 /// The names of the API and its options; an option ends with a colon.
-const NAMES: &str = include_str!("api-names.txt");
+const NAMES: &str = include_str!("names.txt");
 
 /// The sources of the tests of scripts, without this file.
 fn sources() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/e2e/scripts");
-    let files = fs::read_dir(folder).expect("the folder of the tests");
+    let files_in = |folder: &Path| fs::read_dir(folder).expect("the folder of the tests");
+    let files = files_in(&folder).chain(files_in(&folder.join("api")));
     let paths = files.map(|file| file.expect("readable").path());
-    let is_test = |path: &std::path::PathBuf| {
+    let is_test = |path: &PathBuf| {
         path.extension().is_some_and(|ending| ending == "rs") && !path.ends_with("coverage.rs")
     };
     paths.filter(is_test).map(|path| fs::read_to_string(path).expect("readable")).collect()

@@ -1,6 +1,6 @@
 //! Navigations of scripts: referer, load states, `commit`, and navigations that supersede each other.
 
-use super::check_lines;
+use crate::scripts::check_lines;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 

@@ -1,6 +1,6 @@
 //! `expect`: assertions that wait, and their errors.
 
-use super::{execute, on_page};
+use crate::scripts::{execute, on_page};
 use crate::support::world::World;
 
 #[test]

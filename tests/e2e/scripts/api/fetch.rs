@@ -1,6 +1,6 @@
 //! Requests of scripts with the cookies of the browser.
 
-use super::check_lines;
+use crate::scripts::check_lines;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 

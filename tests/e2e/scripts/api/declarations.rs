@@ -5,7 +5,7 @@ use std::fs;
 
 use tabwire_script::declarations::{globals, members};
 
-use super::execute;
+use crate::scripts::execute;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 

@@ -1,6 +1,6 @@
 //! Events of pages and contexts, dialogs, file choosers, downloads and requests.
 
-use super::{check_lines, execute, on_page};
+use crate::scripts::{check_lines, execute, on_page};
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 

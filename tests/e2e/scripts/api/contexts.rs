@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{check_lines, execute};
 use crate::mcp::client::McpClient;
+use crate::scripts::{check_lines, execute};
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 

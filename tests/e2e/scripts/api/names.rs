@@ -1,6 +1,6 @@
 //! Names of the API that no other test uses, one by one, on the fixture site. Few processes: each table is one run.
 
-use super::check_lines;
+use crate::scripts::check_lines;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 

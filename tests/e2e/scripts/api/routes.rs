@@ -1,7 +1,7 @@
 //! Routes: functions of a script that decide about requests, and functions that pages can call.
 
-use super::check_lines;
 use crate::mcp::client::McpClient;
+use crate::scripts::check_lines;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 use serde_json::json;

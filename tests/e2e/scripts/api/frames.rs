@@ -1,6 +1,6 @@
 //! Frames of pages as objects.
 
-use super::check_lines;
+use crate::scripts::check_lines;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tabwire_daemon::{Handshake, Paths};
 use tempfile::TempDir;
 
-use crate::live::raw_http::{Reply, exchange};
+use crate::live::support::raw_http::{Reply, exchange};
 
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_daemon-for-tests");

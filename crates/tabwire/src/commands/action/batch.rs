@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tabwire_api::api::{ActionRequest, SessionOptions};
 use tabwire_api::{ErrorCode, Failure, SessionName, TabId};
 
-use super::Context;
-use super::action::run_action;
+use super::run_action;
+use crate::commands::Context;
 use crate::output::printer::Reader;
 
 /// One line of a batch.
@@ -30,7 +30,7 @@ struct BatchLine {
     capture: bool,
 }
 
-pub(super) fn run(
+pub(in crate::commands) fn run(
     context: &Context<'_>,
     file: Option<PathBuf>,
     bail: bool,

@@ -1,5 +1,8 @@
 //! Runs actions of the registry, `open` and `close` in the daemon, and prints the results.
 
+pub(super) mod batch;
+pub(super) mod passphrase;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,9 +11,9 @@ use tabwire_api::api::{ActionRequest, ActionResponse, PolicyProfile, Recovery, S
 use tabwire_api::{Failure, Remedy, Step, TabId};
 use tabwire_engine::{Definition, line_address, page_outline};
 
-use super::{Context, passphrase};
 use crate::cli::invocation::ActionFlags;
 use crate::cli::session_flags::SessionFlags;
+use crate::commands::Context;
 use crate::config::Key;
 use crate::output::progress::{find_approval, progress_line};
 use crate::output::result_table::{find_table, print_table};

@@ -7,14 +7,18 @@ use tabwire_api::{ErrorCode, Failure};
 use tabwire_daemon::{KeyPlace, Vault};
 use tabwire_engine::{Passphrase, SecretText, is_sealed};
 
-use super::Context;
+use crate::commands::Context;
 use crate::output::prompt::{prompt_new_secret, prompt_secret};
 
 /// Largest state file that is checked.
 const STATE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Prompts for the passphrase that an action needs, unless one was given.
-pub(super) fn fill_in(context: &Context<'_>, action: &str, params: &mut Value) -> Result<(), Failure> {
+pub(in crate::commands) fn fill_in(
+    context: &Context<'_>,
+    action: &str,
+    params: &mut Value,
+) -> Result<(), Failure> {
     if params.get("passphrase_file").is_some_and(|file| !file.is_null()) {
         return Ok(());
     }
@@ -42,7 +46,7 @@ fn loads_sealed(params: &Value) -> bool {
 }
 
 /// The saved logins.
-pub(super) fn vault(context: &Context<'_>) -> Vault {
+pub(in crate::commands) fn vault(context: &Context<'_>) -> Vault {
     let environment = context.environment;
     Vault::new(environment.paths.data.clone(), environment.path.clone())
 }
@@ -52,7 +56,7 @@ fn needs_passphrase(context: &Context<'_>) -> Result<bool, Failure> {
 }
 
 /// The passphrase of the saved logins: from a file, or from a prompt if they have one.
-pub(super) fn vault_passphrase(
+pub(in crate::commands) fn vault_passphrase(
     context: &Context<'_>,
     file: Option<&Path>,
 ) -> Result<Option<Passphrase>, Failure> {
@@ -68,7 +72,7 @@ pub(super) fn vault_passphrase(
 }
 
 /// The first line of a file; `-` is standard input.
-pub(super) fn read_secret_file(path: &Path) -> Result<SecretText, Failure> {
+pub(in crate::commands) fn read_secret_file(path: &Path) -> Result<SecretText, Failure> {
     let failed = |why: String| {
         Failure::new(ErrorCode::BadArgs, format!("The file {} cannot be read: {why}.", path.display()))
     };

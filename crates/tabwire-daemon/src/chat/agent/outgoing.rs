@@ -5,7 +5,7 @@ use std::path::Path;
 use tabwire_acp::{ItemBody, McpServer, SessionSetup, Transcript};
 
 use crate::chat::Chat;
-use crate::chat::agents::SERVER;
+use crate::chat::agent::table::SERVER;
 use crate::config::DaemonConfig;
 use crate::paths::Paths;
 
@@ -14,7 +14,7 @@ const PREAMBLE_BYTES: usize = 24 * 1024;
 
 impl Chat {
     /// What the agent's session is opened with.
-    pub(super) fn setup(&self, config: &DaemonConfig) -> SessionSetup {
+    pub(in crate::chat) fn setup(&self, config: &DaemonConfig) -> SessionSetup {
         let record = self.state().record.clone();
         let words = [
             "mcp",
@@ -43,7 +43,7 @@ impl Chat {
     }
 
     /// The transcript as text, for an agent that cannot resume its session. `None` when it is empty.
-    pub(super) fn preamble(&self) -> Option<String> {
+    pub(in crate::chat) fn preamble(&self) -> Option<String> {
         preamble(&self.state().transcript)
     }
 }

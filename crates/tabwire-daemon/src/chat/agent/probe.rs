@@ -12,7 +12,7 @@ use tabwire_engine::plain_line;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
-use crate::chat::agents::AgentSpec;
+use crate::chat::agent::table::AgentSpec;
 
 /// How long a program may take.
 const TIMEOUT: Duration = Duration::from_secs(8);
@@ -65,18 +65,18 @@ impl AgentProbes {
     }
 
     /// A chat has learned whether the user has signed in.
-    pub(super) fn signed_in(&self, agent: &AgentSpec, is_signed_in: bool) {
+    pub(in crate::chat) fn signed_in(&self, agent: &AgentSpec, is_signed_in: bool) {
         let state = if is_signed_in { SignIn::SignedIn } else { SignIn::Needed };
         self.known().sign_in.insert(agent.id, (state, Instant::now()));
     }
 
     /// Asks anew next time: the user says that something has changed.
-    pub(super) fn forget_sign_in(&self) {
+    pub(in crate::chat) fn forget_sign_in(&self) {
         self.known().sign_in.clear();
     }
 
     /// Version and login of an agent, by its own program or else the one that speaks the protocol.
-    pub(super) async fn ask(&self, agent: &AgentSpec, search_path: Option<&OsStr>) -> AgentFacts {
+    pub(in crate::chat) async fn ask(&self, agent: &AgentSpec, search_path: Option<&OsStr>) -> AgentFacts {
         let own = agent.find_own_program(search_path);
         let Some(program) = own.clone().or_else(|| agent.find_program(search_path)) else {
             return AgentFacts::default();

@@ -11,11 +11,11 @@ const HELD_ITEMS: usize = 32;
 
 /// The ends of texts that were not shown yet, redacted.
 #[derive(Debug, Default)]
-pub(super) struct HeldText(BTreeMap<ItemId, String>);
+pub(in crate::chat) struct HeldText(BTreeMap<ItemId, String>);
 
 impl HeldText {
     /// A change as front ends get it: none, one, or several.
-    pub(super) fn redact(&mut self, change: Change, redactor: &OutputRedactor) -> Vec<Value> {
+    pub(in crate::chat) fn redact(&mut self, change: Change, redactor: &OutputRedactor) -> Vec<Value> {
         match change {
             Change::Chunk { id, text } => self.add(id, &text, redactor).into_iter().collect(),
             Change::Item { item } => {
@@ -73,7 +73,7 @@ impl HeldText {
     }
 
     /// Removes the ends that are held from a redacted list of items.
-    pub(super) fn remove_from(&self, items: &mut Value) {
+    pub(in crate::chat) fn remove_from(&self, items: &mut Value) {
         if self.0.is_empty() {
             return;
         }

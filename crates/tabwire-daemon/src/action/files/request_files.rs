@@ -10,11 +10,11 @@ use rustix::io::Errno;
 use tabwire_api::{ErrorCode, Failure, Remedy, SessionKey, Step};
 use tabwire_engine::{FileKind, Files, NewFile, OutputDirectory, UploadFile};
 
-use crate::action::dangerous_extension::{HARMLESS, defused};
-use crate::action::output_dirs::{OutputDirs, fault, random_name, too_large};
-use crate::action::protected_path::{OutputKind, is_protected_name, refuse_protected};
-use crate::action::root_directory::{FileSlot, RootDirectory};
-use crate::action::safe_name::safe_name;
+use crate::action::files::dangerous_extension::{HARMLESS, defused};
+use crate::action::files::output_dirs::{OutputDirs, fault, random_name, too_large};
+use crate::action::files::protected_path::{OutputKind, is_protected_name, refuse_protected};
+use crate::action::files::root_directory::{FileSlot, RootDirectory};
+use crate::action::files::safe_name::safe_name;
 use crate::limits::{READ_BYTES, ROOTS};
 
 /// The file access of one request.
@@ -370,5 +370,5 @@ impl OutputDirectory for RequestFolder {
 }
 
 #[cfg(test)]
-#[path = "files_tests.rs"]
+#[path = "request_files_tests.rs"]
 mod tests;

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::action::written_files::FileIdentity;
+use crate::action::files::written_files::FileIdentity;
 
 /// Opens a directory without following a link to it.
 const DIRECTORY: OFlags =
@@ -161,6 +161,7 @@ impl FileSlot {
         let mode = Mode::from_raw_mode(found.st_mode)
             & (Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH);
         rustix::fs::chmodat(&self.directory, &self.name, mode, AtFlags::empty())?;
+        // `rename` replaces the name itself: a link that was put there since is replaced and not followed.
         Ok(rustix::fs::renameat(&self.directory, &self.name, &other.directory, &other.name)?)
     }
 

@@ -14,9 +14,9 @@ use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_browser::PrivateDir;
 use tabwire_engine::{FileKind, UploadFile};
 
-use crate::action::root_directory::{FileSlot, RootDirectory};
-use crate::action::safe_name::numbered;
-use crate::action::written_files::WrittenFiles;
+use crate::action::files::root_directory::{FileSlot, RootDirectory};
+use crate::action::files::safe_name::numbered;
+use crate::action::files::written_files::WrittenFiles;
 use crate::limits::UPLOAD_BYTES;
 
 /// How long the copy of an uploaded file is kept. A page may read it at any time.

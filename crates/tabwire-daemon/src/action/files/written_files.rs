@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tabwire_api::SessionKey;
 
-use crate::action::output_dirs::NAMES_REMEMBERED;
+use crate::action::files::output_dirs::NAMES_REMEMBERED;
 
 /// Which file a path leads to, and its content as far as size and time tell.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 
 use tabwire_api::{ErrorCode, Failure};
 
-use crate::action::safe_name::is_unseen;
+use crate::action::files::safe_name::is_unseen;
 
 /// Files that a tool reads, runs or builds from by name. In lower case, sorted.
 const FILES: &[&str] = &[

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
 
-use crate::chat::agents::AgentSpec;
+use crate::chat::agent::table::AgentSpec;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;

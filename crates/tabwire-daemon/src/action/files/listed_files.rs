@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use tabwire_api::SessionKey;
 use tabwire_engine::FileKind;
 
-use crate::action::output_dirs::{OutputDirs, directory_name};
+use crate::action::files::output_dirs::{OutputDirs, directory_name};
 
 /// Files that are listed. The newest ones are.
 const LISTED: usize = 500;

@@ -1,6 +1,6 @@
 //! File extensions that run code when the file is opened.
 
-use crate::action::safe_name::extension_of;
+use crate::action::files::safe_name::extension_of;
 
 /// Appended to a dangerous name, so that opening the file runs nothing.
 pub(crate) const HARMLESS: &str = ".download";

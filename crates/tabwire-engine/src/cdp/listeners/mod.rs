@@ -3,6 +3,8 @@
 //! A script cannot list listeners of other scripts. Chrome lists them as nodes without the page noticing; each node is
 //! resolved once in the agent's context.
 
+pub(super) mod table;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -16,9 +18,9 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::Instant;
 
-use super::element_object::{RemoteObjectResponse, ResolveNodeResponse};
-use super::listener_table::{FAST_LISTENERS, Fingerprint, Listener, ListenerTable, NodeNumber};
-use super::session::{PageSession, ResponseFuture};
+use self::table::{FAST_LISTENERS, Fingerprint, Listener, ListenerTable, NodeNumber};
+use crate::cdp::element_object::{RemoteObjectResponse, ResolveNodeResponse};
+use crate::cdp::session::{PageSession, ResponseFuture};
 use crate::frames::tree::{ContextId, ListenerScope};
 
 /// The object group of resolved elements, released together.

@@ -9,17 +9,17 @@ use tokio::sync::{mpsc, oneshot};
 const WAITS_PER_READER: usize = 32;
 
 /// Resolved by a reader once no event is left in its stream.
-pub(super) type SyncRequest = oneshot::Sender<()>;
+pub(in crate::cdp) type SyncRequest = oneshot::Sender<()>;
 
 /// One sender for each task that reads the events of a process.
 #[derive(Debug, Default)]
-pub(super) struct EventReaders {
+pub(in crate::cdp) struct EventReaders {
     senders: Mutex<Vec<mpsc::Sender<SyncRequest>>>,
 }
 
 impl EventReaders {
     /// Adds a reader. It resolves the requests of its channel whenever its event stream is empty.
-    pub(super) fn add(&self) -> mpsc::Receiver<SyncRequest> {
+    pub(in crate::cdp) fn add(&self) -> mpsc::Receiver<SyncRequest> {
         let (sender, requests) = mpsc::channel(WAITS_PER_READER);
         let mut senders = self.senders.lock().unwrap_or_else(PoisonError::into_inner);
         senders.retain(|sender| !sender.is_closed());
@@ -28,7 +28,7 @@ impl EventReaders {
     }
 
     /// Waits until every reader has read all events that have arrived.
-    pub(super) fn sync(&self, deadline: Deadline) -> impl Future<Output = ()> + Send + use<> {
+    pub(in crate::cdp) fn sync(&self, deadline: Deadline) -> impl Future<Output = ()> + Send + use<> {
         let senders = self.senders.lock().unwrap_or_else(PoisonError::into_inner);
         let waits: Vec<oneshot::Receiver<()>> = senders
             .iter()

@@ -1,13 +1,16 @@
 //! Reads the events of one process of a page and keeps the frame tree current: frames, contexts, child processes.
 
+pub(super) mod merged;
+pub(super) mod readers;
+
 use std::sync::Arc;
 
 use serde::Deserialize;
 use tabwire_api::{CdpSessionId, FrameId};
 use tabwire_cdp::{CdpError, CdpSession, Event, EventFilter};
 
-use super::session::{EventObserver, PageSession, WeakPageSession};
-use super::setup::FrameTreeResponse;
+use crate::cdp::session::{EventObserver, PageSession, WeakPageSession};
+use crate::cdp::setup::FrameTreeResponse;
 use crate::frames::tree::{ContextId, FrameDescription};
 use crate::limits::SETUP_DEADLINE;
 

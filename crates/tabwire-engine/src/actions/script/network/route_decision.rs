@@ -1,4 +1,4 @@
-//! `route_answer` and `route_handlers`: a script decides about requests that the browser has paused for it.
+//! `route_decision` and `route_handlers`: a script decides about requests that the browser has paused for it.
 
 use std::path::PathBuf;
 
@@ -20,12 +20,12 @@ use crate::url::checked_url;
 /// Decide about a paused request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 #[serde(default)]
-pub(crate) struct RouteAnswer {
+pub(crate) struct RouteDecision {
     /// The number of the question.
     question: u64,
     /// What happens to the request.
     #[arg(value_enum)]
-    answer: AnswerKind,
+    decision: DecisionKind,
     /// How it fails.
     #[arg(long, value_enum)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +67,7 @@ pub(crate) struct RouteAnswer {
 /// What happens to a paused request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum AnswerKind {
+pub(crate) enum DecisionKind {
     /// It goes on as if there were no script.
     #[default]
     Pass,
@@ -79,15 +79,15 @@ pub(crate) enum AnswerKind {
     Continue,
 }
 
-impl Action for RouteAnswer {
-    const NAME: &'static str = "route_answer";
+impl Action for RouteDecision {
+    const NAME: &'static str = "route_decision";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Execute);
     type Output = Nothing;
 
     fn needs(&self) -> Needs {
-        // The request is judged by its own URL and its document, when the script is asked and when the answer is applied.
+        // The request is judged by its own URL and its document, when the script is asked and when its decision is applied.
         let url = self.url.as_deref().and_then(|url| checked_url(url).ok());
         Needs::nothing().and_if(self.path.is_some(), Capability::Upload, Scope::Page).at(Capability::Act, url)
     }
@@ -107,12 +107,12 @@ fn bad(message: &str) -> Failure {
     Failure::new(ErrorCode::BadArgs, message)
 }
 
-impl RouteAnswer {
+impl RouteDecision {
     fn to_verdict(&self, context: &Context) -> Result<Verdict, Failure> {
-        Ok(match self.answer {
-            AnswerKind::Pass => Verdict::Pass,
-            AnswerKind::Abort => Verdict::Abort(self.reason.unwrap_or(AbortReason::Failed)),
-            AnswerKind::Fulfill => Verdict::Fulfil(MockResponse {
+        Ok(match self.decision {
+            DecisionKind::Pass => Verdict::Pass,
+            DecisionKind::Abort => Verdict::Abort(self.reason.unwrap_or(AbortReason::Failed)),
+            DecisionKind::Fulfill => Verdict::Fulfil(MockResponse {
                 status: self.status.unwrap_or(200),
                 headers: HeaderList::parse(&self.headers)?,
                 body: match &self.path {
@@ -120,7 +120,7 @@ impl RouteAnswer {
                     None => self.decoded()?.unwrap_or_default(),
                 },
             }),
-            AnswerKind::Continue => Verdict::Continue(self.to_change()?),
+            DecisionKind::Continue => Verdict::Continue(self.to_change()?),
         })
     }
 

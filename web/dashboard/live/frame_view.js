@@ -1,4 +1,4 @@
-// The picture of a page: frames on a canvas, and over it the element and the point of the latest action.
+// The page as the user sees it: screencast frames on a canvas, and over it the element and the point of the latest action.
 // @ts-check
 
 import { make, makeSvg } from "../shared/element.js";
@@ -12,7 +12,7 @@ const POINTER = "M0 0v17l4.500-4.300 2.900 6.600 3-1.300-2.900-6.500h6.200Z";
 /**
  * @param {(seq: number) => void} drawn called when a frame is on the canvas
  */
-export function createPicture(drawn) {
+export function createFrameView(drawn) {
   const canvas = make("canvas", { look: "frames", role: "img", "aria-label": "The page", width: "16", height: "9" });
   const overlay = makeSvg("svg", { class: "overlay", "aria-hidden": "true", preserveAspectRatio: "xMidYMid meet" });
   const context = canvas.getContext("2d", { alpha: false });
@@ -76,7 +76,7 @@ export function createPicture(drawn) {
       latest = 0;
     },
     /**
-     * The point of the page under a position in the window. The picture keeps its proportions in its box.
+     * The point of the page under a position in the window. The image keeps its proportions in its box.
      * @param {{clientX: number, clientY: number}} event
      */
     pointOf({ clientX, clientY }) {

@@ -185,6 +185,8 @@ impl ListenerUpdate {
 
     async fn try_run(mut self, done: oneshot::Sender<()>) -> Result<(), CdpError> {
         let mut done = Some(done);
+        // Taken before the list: a listener that is added in between makes it outdated, and the next
+        // snapshot queries again.
         let fingerprint = self.fingerprint().await;
         let query = match self.query.take() {
             Some(query) => query?,

@@ -229,7 +229,7 @@ fn main() {
     let (bare, tasks) = (BareBrowser::start(&program), TaskGroup::new());
     runtime.block_on(async {
         let dashboard = Dashboard::open(&bare, &tasks, url["url"].as_str().expect("a URL")).await;
-        // A view without pictures of its own.
+        // A view without images of its own.
         dashboard.run("void (location.hash = 'health')").await;
         dashboard.run(WATCH).await;
         let (rate, size, share) = measure(&dashboard, daemon).await;

@@ -7,7 +7,7 @@ import { icon } from "./icons.js";
 /** A card that has just appeared under the pointer ignores clicks for so long. */
 const DELAY_MS = 700;
 
-/** The name of a session that was made for one MCP client or chat. It tells its user nothing. */
+/** The name of a session that was made for one MCP client or chat. It means nothing to its user. */
 const TEMPORARY = /(^|\/)(mcp|chat)-[0-9a-f]{12}$/;
 
 /** How the policy writes every site. */

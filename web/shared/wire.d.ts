@@ -1,7 +1,7 @@
 // The messages of the daemon for popup and options, as types for the checker.
 // Written by `cargo xtask gen`. Do not edit: change crates/tabwire-extension/src/link/notification.rs instead.
 
-/** Everything that the daemon tells the user of a browser. Each replaces the one before. */
+/** Everything that the daemon reports to the user of a browser. Each replaces the one before. */
 export interface Notification {
   /** Questions that wait for an answer, the most urgent first. */
   approvals: Question[];

@@ -9,7 +9,7 @@ const MARK = "\u0001";
 const link = await context.newPage();
 await link.goto(`http://link.localhost:${settings.link}/${settings.worker}`);
 
-async function tell(verb, value) {
+async function send(verb, value) {
   const text = await link.evaluate(([address, body]) => fetch(address, { method: "POST", body }).then((response) => response.text()), [`/${settings.worker}/${verb}`, JSON.stringify(value)]);
   const result = JSON.parse(text);
   if (result.error !== undefined) throw new Error(result.error);
@@ -36,7 +36,7 @@ async function sendSteps() {
   if (steps.isSending) return;
   steps.isSending = true;
   await Promise.resolve();
-  while (steps.waiting.length > 0) await tell("apply", steps.waiting.splice(0)).catch(() => {});
+  while (steps.waiting.length > 0) await send("apply", steps.waiting.splice(0)).catch(() => {});
   steps.isSending = false;
 }
 
@@ -113,7 +113,7 @@ async function handleRequests() {
   for (;;) {
     let events = [];
     try {
-      events = await tell("poll", null);
+      events = await send("poll", null);
     } catch (error) {
       if (/run has ended|closed/.test(error.message)) return;
     }
@@ -155,15 +155,15 @@ const textPath = {
 };
 
 const readFile = async (name, encoding) => {
-  const bytes = bufferOf((await tell("file", { what: "read", name })).data);
+  const bytes = bufferOf((await send("file", { what: "read", name })).data);
   return encoding === undefined ? bytes : new TextDecoder().decode(bytes);
 };
 const files = {
   promises: {
     readFile,
-    writeFile: (name, data) => tell("file", { what: "write", name, data: bytesOf(data) }),
-    mkdir: (name) => tell("file", { what: "mkdir", name }),
-    unlink: (name) => tell("file", { what: "unlink", name }),
+    writeFile: (name, data) => send("file", { what: "write", name, data: bytesOf(data) }),
+    mkdir: (name) => send("file", { what: "mkdir", name }),
+    unlink: (name) => send("file", { what: "unlink", name }),
   },
   statSync: (name) => ({ size: files.readFileSync(name).length }),
   readFileSync: (name, encoding) => {
@@ -207,7 +207,7 @@ const side = {
   end: async (made) => {
     await Promise.race([made?.context.close(), new Promise((resolve) => setTimeout(resolve, 2000))]).catch(() => {});
     for (const server of Object.values(servers)) server.clear();
-    await tell("reset", null);
+    await send("reset", null);
   },
 };
 

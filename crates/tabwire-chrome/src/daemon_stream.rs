@@ -1,7 +1,7 @@
 //! The shim's connection to the daemon: one request for a browser, then messages until the browser ends. Two
 //! descriptors for CDP frames may be sent with the request.
 
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice, Read as _, Write as _};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,10 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
-use tabwire_api::api::{
-    CHROME_UPGRADE, ChromeMessage, ChromeOpened, ChromeOpening, ErrorResponse, SOCKET_HOST, VERSION_HEADER,
-};
-use tabwire_api::{ErrorCode, Failure, HttpHead, Remedy, Step, VERSION};
+use tabwire_api::api::{CHROME_UPGRADE, ChromeMessage, ChromeOpened, ChromeOpening};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_client::{RequestError, Upgrade, with_daemon};
 
 /// How long the shim waits for its browser: the daemon's own launch timeout and some more. On Windows several programs
 /// are started for one browser.
@@ -21,7 +20,6 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Longest message of the daemon: a failure with the last output lines of the browser.
 pub(super) const MESSAGE_BYTES: usize = 256 * 1024;
-use tabwire_client::{RequestError, connect, with_daemon};
 
 /// A connection to the daemon.
 #[derive(Debug)]
@@ -56,22 +54,12 @@ pub(super) fn open(
 impl DaemonStream {
     /// Connects, and waits until the daemon is ready for the request.
     fn connect(path: &Path) -> Result<Self, RequestError> {
-        let mut socket = connect(path)?;
-        let failed = |error: io::Error| RequestError::Failed(broken(&error));
-        socket.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(failed)?;
-        let request = format!(
-            "GET /v1/chrome HTTP/1.1\r\nHost: {SOCKET_HOST}\r\n{VERSION_HEADER}: {VERSION}\r\nConnection: Upgrade\r\n\
-             Upgrade: {CHROME_UPGRADE}\r\n\r\n"
-        );
-        socket.write_all(request.as_bytes()).map_err(failed)?;
-        let mut stream = Self { socket, read: Vec::new() };
-        let head = stream.read_until(b"\r\n\r\n").map_err(failed)?.unwrap_or_default();
-        if HttpHead::parse(&head).and_then(|head| head.status()) != Some(101) {
-            return Err(stream.refusal());
-        }
+        let upgrade =
+            Upgrade { route: "/v1/chrome", protocol: CHROME_UPGRADE, opening: "", timeout: OPEN_TIMEOUT };
+        let mut stream = Self { socket: upgrade.open(path, broken)?, read: Vec::new() };
         match stream.next_message() {
             Ok(Some(ChromeMessage::Ready {})) => Ok(stream),
-            Ok(_) => Err(failed(io::ErrorKind::InvalidData.into())),
+            Ok(_) => Err(RequestError::Failed(broken(&io::ErrorKind::InvalidData.into()))),
             Err(failure) => Err(RequestError::Failed(failure)),
         }
     }
@@ -132,17 +120,9 @@ impl DaemonStream {
         }
         let sent =
             rustix::net::sendmsg(&self.socket, &[IoSlice::new(&line)], &mut ancillary, SendFlags::empty())?;
+        // The descriptors went with the first byte (unix(7)); the rest of a partly sent line must not send
+        // them again.
         self.socket.write_all(line.get(sent..).unwrap_or_default())
-    }
-
-    /// The failure that the daemon responded with instead of an upgrade.
-    fn refusal(&mut self) -> RequestError {
-        // The daemon keeps the connection open, so there is no end of file. Its body is one JSON object of depth two.
-        let body = self.read_until(b"}}").ok().flatten().unwrap_or_default();
-        match serde_json::from_slice::<ErrorResponse>(&body) {
-            Ok(ErrorResponse { error }) => RequestError::from_failure(error),
-            Err(_) => RequestError::Failed(broken(&io::ErrorKind::InvalidData.into())),
-        }
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::action::output_dirs::OutputDirs;
+use crate::action::files::output_dirs::OutputDirs;
 use crate::audit::events::EventStreams;
 use crate::audit::writer::AuditWriter;
 use crate::browser::background::run_to_completion;
@@ -399,10 +399,12 @@ fn bind_socket(path: &Path) -> Result<UnixListener, Failure> {
             let message = format!("{} exists and is not a socket.", path.display());
             return Err(Failure::new(ErrorCode::Internal, message).with_remedy("Remove it and retry."));
         }
+        // A socket file outlives its process, and `bind` fails on an existing one (EADDRINUSE).
         Ok(_) => std::fs::remove_file(path).map_err(|error| system("remove", path, &error))?,
         Err(_) => {}
     }
     let listener = UnixListener::bind(path).map_err(|error| system("listen on", path, &error))?;
+    // `bind` creates the file under the umask. Between the two calls the private directory protects it.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
         .map_err(|error| system("protect", path, &error))?;
     Ok(listener)

@@ -26,10 +26,10 @@ mod trail;
 mod vault;
 mod wsl;
 
-pub use crate::action::protected_path::{OutputKind, refuse_protected};
+pub use crate::action::files::protected_path::{OutputKind, refuse_protected};
 pub use crate::browser::link::BrowserLink;
 pub use crate::browser::manager::BrowserManager;
-pub use crate::chat::agents::{InstalledAgent, PROGRAM_VARIABLES, find_agents};
+pub use crate::chat::agent::table::{InstalledAgent, PROGRAM_VARIABLES, find_agents};
 pub use crate::dashboard::dashboard_schema;
 pub use crate::extension::key::find_extension_key;
 pub use crate::http::gate::{AdmittedRequest, Gate, Refusal, RequestHead, Scope, Secrets, Transport};

@@ -49,6 +49,7 @@ impl DaemonLock {
             .mode(0o600)
             .custom_flags(flags)
             .open(path)?;
+        // The kernel releases the lock when the process ends, also after SIGKILL. The file stays.
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Self { _file: file })),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),

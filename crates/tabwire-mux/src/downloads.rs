@@ -226,6 +226,7 @@ impl Mux {
             self.downloads.requests.get(key).is_some_and(|request| request.behavior == Behavior::Deny)
         };
         if !direct && !audience.is_empty() && audience.iter().all(denied) {
+            // `Browser.cancelDownload` looks in the default context unless it names another one.
             let home = audience.first().and_then(|key| self.downloads.requests.get(key));
             let home = home.and_then(|request| self.state.default_context_of(request.client));
             let params = match home {

@@ -148,6 +148,7 @@ impl PageUrl {
             "http" | "https" => WebUrl::of(url).map_or_else(Self::Invalid, Self::Web),
             "about" if matches!(url.path(), "blank" | "srcdoc") => Self::Blank,
             "javascript" | "vbscript" => Self::Invalid(UrlError::Code),
+            // A blob URL contains the origin that made it: `blob:https://example.org/ID`.
             "blob" => match Url::parse(url.path()) {
                 Ok(inner) if matches!(inner.scheme(), "http" | "https") => Self::of(&inner),
                 _ => Self::Other { scheme: "blob".to_owned(), rest: String::new() },
@@ -163,6 +164,8 @@ impl PageUrl {
 
 impl WebUrl {
     fn of(url: &Url) -> Result<Self, UrlError> {
+        // `https://bank.example@evil.example/` is a page of the second host, and looks like one of the
+        // first.
         if !url.username().is_empty() || url.password().is_some() {
             return Err(UrlError::User);
         }

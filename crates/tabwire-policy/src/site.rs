@@ -220,6 +220,7 @@ impl Site {
             None if is_scheme_alone(text) => return parse_other(text),
             None => (None, text),
         };
+        // URL Standard: in http and https URLs a backslash is a slash.
         let end = rest.find(['/', '\\']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         let (host, port) = split_port(authority)?;

@@ -52,7 +52,7 @@ fn t39_a_saved_password_said_in_pieces_is_masked_everywhere() {
         assert!(!text.contains("correct-horse") && text.contains("•••"), "{text}");
     }
     let found = world.json(&["chat", "list", "--search", "correct-horse"]);
-    assert_eq!(found["chats"], json!([]), "a search does not tell it either");
+    assert_eq!(found["chats"], json!([]), "a search does not reveal it either");
     send(&world, "DELETE", &path, &json!({})).expect("removed");
 }
 

@@ -9,7 +9,7 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::wait::{eventually, find_eventually};
 use crate::support::world::World;
 
-/// The colour in the middle of the picture.
+/// The colour in the middle of the image.
 const MIDDLE: &str = "(() => { const one = document.querySelector('canvas.frames'); \
     return [...one.getContext('2d').getImageData(one.width >> 1, one.height >> 1, 1, 1).data].slice(0, 3); })()";
 
@@ -134,7 +134,7 @@ fn the_user_gives_a_file_to_the_page() {
     eventually("a frame", 20, || page.run("document.querySelector('canvas.frames').width > 16") == true);
     page.press("Take over");
     page.shows("You have mouse and keyboard.");
-    page.click_picture(&place);
+    page.click_page(&place);
     page.shows("The page asks for a file");
     page.save_screenshot("live-files");
     let file = world.home().join("note.txt");

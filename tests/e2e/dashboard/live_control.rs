@@ -71,7 +71,7 @@ fn the_user_types_into_the_page_and_the_agent_waits() {
     scene.take_over();
     scene.page.save_screenshot("live-taken");
     let name = scene.place_of("#name");
-    scene.page.click_picture(&name);
+    scene.page.click_page(&name);
     scene.page.type_keys("Zo");
     // A dead key and a paste report their text without a key.
     scene.page.insert_text("ë");
@@ -107,7 +107,7 @@ fn the_stage_takes_wheel_touch_compositions_and_a_paste() {
     scene.look("void (document.body.style.height = '5000px', window.touched = [], ['touchstart', 'touchend'].forEach((kind) => addEventListener(kind, () => touched.push(kind))))");
     scene.take_over();
     let name = scene.place_of("#name");
-    scene.page.click_picture(&name);
+    scene.page.click_page(&name);
     let page = scene.page.session.clone();
     // An input method: the text while it is composed, and then the finished one.
     let composed = json!({"text": "´", "selectionStart": 1, "selectionEnd": 1});

@@ -52,7 +52,7 @@ fn the_pictures_of_the_documentation_are_made() {
     page.becomes(
         "[...document.querySelectorAll('.thumbnail img')].filter((one) => one.naturalWidth > 0).length === 2",
     );
-    page.save_picture("dashboard-wall", 1280);
+    page.save_docs_image("dashboard-wall", 1280);
     page.show_view("live/work");
     page.shows_frame();
     page.becomes("[...document.querySelectorAll('#latest img')].some((one) => one.naturalWidth > 0)");
@@ -72,10 +72,10 @@ fn the_pictures_of_the_documentation_are_made() {
     // The mark is shown for some seconds.
     codex(&["click", "#pay"]);
     page.becomes("document.querySelectorAll('.overlay .box').length === 1");
-    page.save_picture("dashboard-stage", 1280);
+    page.save_docs_image("dashboard-stage", 1280);
     page.use_size(400, 800);
     page.run("document.querySelector('#questions').scrollIntoView({block: 'center'})");
-    page.save_picture("dashboard-question", 400);
+    page.save_docs_image("dashboard-question", 400);
     page.press("No");
     wait(asked, &["open"]);
     page.shows_frame();
@@ -84,7 +84,7 @@ fn the_pictures_of_the_documentation_are_made() {
     let waiting =
         world.start(&["--json", "--as", "Codex", "--session", "work", "click", "#pay", "--timeout", "60s"]);
     page.shows("Codex waits for you");
-    page.save_picture("dashboard-taken", 1280);
+    page.save_docs_image("dashboard-taken", 1280);
     page.press("Give it back");
     wait(waiting, &["click"]).succeeded();
     page.show_view("timeline");
@@ -99,10 +99,10 @@ fn the_pictures_of_the_documentation_are_made() {
     page.press("Replay");
     page.becomes("document.querySelector('.replay-screenshot img')?.naturalWidth > 0");
     page.becomes("document.querySelectorAll('.strip img').length > 3");
-    page.save_picture("dashboard-replay", 1280);
+    page.save_docs_image("dashboard-replay", 1280);
     page.show_view("policy");
     page.becomes("document.getElementById('scopes').hidden");
     page.shows("alderfinch.example");
-    page.save_picture("dashboard-policy", 1280);
+    page.save_docs_image("dashboard-policy", 1280);
     assert_eq!(page.run("violations"), json!([]));
 }

@@ -131,10 +131,7 @@ fn every_view_fits_from_360_to_3840_pixels() {
         }
         if view == "live/default" {
             let share: Value = page.run("document.querySelector('.screen').clientHeight / innerHeight");
-            assert!(
-                share.as_f64().is_some_and(|share| share > 0.6),
-                "the picture uses a large window: {share}"
-            );
+            assert!(share.as_f64().is_some_and(|share| share > 0.6), "the page uses a large window: {share}");
         }
         page.save_screenshot(&format!("view-{name}"));
     }

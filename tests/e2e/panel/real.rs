@@ -63,7 +63,7 @@ fn a_chat_in_the_side_panel(agent: &str) {
     let steps = items(&world, "step");
     assert_eq!(steps.last().map(|step| &step["succeeded"]), Some(&Value::Bool(true)), "{steps:?}");
     assert!(items(&world, "question").iter().all(|item| item["outcome"] == "allowed_by_rule"));
-    assert!(panel.text().contains("tokens"), "the fill of the context is told: {}", panel.text());
+    assert!(panel.text().contains("tokens"), "the fill of the context is shown: {}", panel.text());
     check_widths(&mut panel, &format!("real-{agent}"));
 
     say(&mut panel, "say Waiting.\nhang");

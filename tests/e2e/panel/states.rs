@@ -54,7 +54,7 @@ fn an_agent_without_a_login_says_in_the_panel_how_to_sign_in() {
 fn the_start_page_knows_which_agents_have_a_login() {
     let world = world_with("codex-acp", "");
     let programs = world.home().join("programs");
-    // Its own program tells of the login by its exit code.
+    // Its own program reports the login by its exit code.
     let own = format!(
         "#!/bin/sh\n[ \"$1\" = --version ] && exec echo codex-cli 1.2.3\ntest -e '{}/signed-in'\n",
         programs.display()

@@ -90,7 +90,7 @@ fn wrapped(command: &str) -> Vec<String> {
     lines
 }
 
-/// The parts of a line in the colours that the terminal was told.
+/// The parts of a line in the colours that the escape sequences set.
 fn coloured(line: &str) -> String {
     let (mut colour, mut room) = (COLOURS[7], COLUMNS);
     let mut parts = line.split("\u{1b}[");

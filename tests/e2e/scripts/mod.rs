@@ -1,25 +1,13 @@
 //! Scripts through the real program: `execute`, `run`, `reset` and the MCP tools.
 
 mod api;
-mod assertions;
 mod command_line;
-mod contexts;
-mod coverage;
-mod declarations;
-mod events;
 mod examples;
-mod fetch;
-mod frames;
-mod globals;
 mod hostile;
 mod limits;
 mod mcp;
-mod names;
-mod navigation;
-mod options;
 mod policy;
 pub(crate) mod repl;
-mod routes;
 mod test_runner;
 
 use crate::support::world::World;

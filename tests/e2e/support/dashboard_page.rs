@@ -59,8 +59,8 @@ impl Dashboard {
         }
     }
 
-    /// Clicks the picture of a page at a part of its width and height.
-    pub(crate) fn click_picture(&mut self, part: &Value) {
+    /// Clicks the live page at a part of its width and height.
+    pub(crate) fn click_page(&mut self, part: &Value) {
         let find = format!(
             "(() => {{ const one = document.querySelector('canvas.frames'), box = one.getBoundingClientRect(); \
              const scale = Math.min(box.width / one.width, box.height / one.height), [width, height] = [one.width * scale, one.height * scale]; \
@@ -161,8 +161,8 @@ impl Dashboard {
         self.use_size(1280, 800);
     }
 
-    /// Saves a small picture for the pages of `docs/`.
-    pub(crate) fn save_picture(&mut self, name: &str, width: u32) {
+    /// Saves a small image for the pages of `docs/`.
+    pub(crate) fn save_docs_image(&mut self, name: &str, width: u32) {
         self.client.call("Page.bringToFront", json!({}), Some(&self.session));
         self.use_size(width, 800);
         for scheme in ["light", "dark"] {

@@ -1,4 +1,4 @@
-// The stage: one session with its tabs, the live picture, who drives, and the user's controls.
+// The stage: one session with its tabs, the live page, who drives, and the user's controls.
 // @ts-check
 
 import { button, make, say } from "../shared/element.js";
@@ -10,7 +10,7 @@ import { saveFile } from "../requests.js";
 import { clientOf, isAction, sessionKey } from "../views/entry.js";
 import { listen } from "./input.js";
 import { holdOf, live } from "./now.js";
-import { createPicture } from "./picture.js";
+import { createFrameView } from "./frame_view.js";
 import { chooserForm, dialogForm } from "./requests.js";
 import { openSocket } from "./socket.js";
 import { stateText, verbOf } from "./states.js";
@@ -20,10 +20,10 @@ import { watchScreen } from "./visibility.js";
 const FAILED_MS = 6_000;
 /** How long the border says who drives after an action has ended, so that it does not flash. */
 const DRIVEN_MS = 1_500;
-const WITH_PICTURE = ["shown", "hidden", "crashed"];
+const WITH_FRAMES = ["shown", "hidden", "crashed"];
 
 /** @typedef {{tab: string, title: string | null, url: string, shared: boolean}} StageTab */
-/** @typedef {{state: string, refused: string | null, tab: string | null, tabs: StageTab[], policy: string | null, dialog: import("./requests.js").Dialog | null, chooser: boolean | null, taken: "you" | "other" | null, hold: "paused" | "stopped" | null, running: {agent: string, action: string, is_waiting: boolean}[], mark: import("./picture.js").Mark | null, driver?: {who: string, agent: string | null, action: string | null} | null}} StageState */
+/** @typedef {{state: string, refused: string | null, tab: string | null, tabs: StageTab[], policy: string | null, dialog: import("./requests.js").Dialog | null, chooser: boolean | null, taken: "you" | "other" | null, hold: "paused" | "stopped" | null, running: {agent: string, action: string, is_waiting: boolean}[], mark: import("./frame_view.js").Mark | null, driver?: {who: string, agent: string | null, action: string | null} | null}} StageState */
 
 /** @type {StageState} */
 const NOTHING = { state: "connecting", refused: null, tab: null, tabs: [], policy: null, dialog: null, chooser: null, taken: null, hold: null, running: [], mark: null };
@@ -52,14 +52,14 @@ export function createStage(session, tools, tags, screenshots) {
   const address = make("span", { look: "url" }, scheme, make("span", { look: "cut" }, place, path));
   const [version, rules] = [make("span", { look: "tag", hidden: "" }), make("span", { look: "tag", hidden: "" })];
   tags.append(version, rules);
-  const shoot = button([icon("camera")], () => savePicture(), { look: "plain only-icon mini", label: "Save a screenshot" });
+  const shoot = button([icon("camera")], () => saveImage(), { look: "plain only-icon mini", label: "Save a screenshot" });
   const full = button([icon("full")], () => void (document.fullscreenElement ? document.exitFullscreen() : browser.requestFullscreen()).catch(() => {}), { look: "plain only-icon mini", label: "Full screen" });
-  const picture = createPicture((seq) => socket.send({ type: "drawn", seq }));
+  const frameView = createFrameView((seq) => socket.send({ type: "drawn", seq }));
   const field = make("textarea", { look: "keyboard", "aria-label": "Keyboard of the page. Press Escape twice to give it back.", tabindex: "-1", autocapitalize: "off", autocomplete: "off", spellcheck: "false" });
   const [cover, requests, doing, now] = [make("div", { look: "cover" }), make("div", { look: "requests", hidden: "" }), make("p", { look: "doing" }), make("p", { look: "now" })];
   const lookBack = make("div", { look: "past", hidden: "" });
-  const screen = make("div", { look: "screen" }, picture.canvas, cover, lookBack, requests, doing, now, field);
-  picture.canvas.after(picture.overlay);
+  const screen = make("div", { look: "screen" }, frameView.canvas, cover, lookBack, requests, doing, now, field);
+  frameView.canvas.after(frameView.overlay);
   const status = make("p", { look: "screen-reader", role: "status" });
   const failed = make("p", { look: "notice warning", role: "alert", hidden: "" });
   screen.append(failed);
@@ -78,8 +78,8 @@ export function createStage(session, tools, tags, screenshots) {
     connected(connected) {
       [isConnected, isLost] = [connected, !connected];
       if (connected) {
-        picture.restart();
-        watching.tell();
+        frameView.restart();
+        watching.report();
       }
       show();
     },
@@ -87,18 +87,18 @@ export function createStage(session, tools, tags, screenshots) {
       if (message.type === "failed") return fail(message.message);
       if (message.type === "view") receive({ ...NOTHING, ...message });
     },
-    image: (image) => void picture.draw(image).then(() => {
+    image: (image) => void frameView.draw(image).then(() => {
       track.frame({ bytes: image.image.byteLength, time: image.time });
       showCover();
     }, () => {}),
   });
 
-  const savePicture = () => picture.canvas.toBlob((image) => image && saveFile([image], `${session.replace("/", "-")}.png`, "image/png"), "image/png");
+  const saveImage = () => frameView.canvas.toBlob((image) => image && saveFile([image], `${session.replace("/", "-")}.png`, "image/png"), "image/png");
 
   const showPast = async (/** @type {import("../dashboard.js").Row | null} */ row) => {
     past = row;
     const url = row?.screenshot ? await screenshots.load(row.number) : "";
-    // The picture of an earlier choice may come late.
+    // The image of an earlier choice may come late.
     if (past !== row) return;
     lookBack.hidden = row === null;
     if (row) lookBack.replaceChildren(url ? make("img", { src: url, alt: `The page after ${row.action}` }) : make("p", { look: "cover" }, icon("camera"), make("strong", {}, `${clientOf(row)} ${verbOf(row.action)}`), make("span", { look: "small" }, "This action has no screenshot. A session that is opened with --trail keeps them.")));
@@ -113,7 +113,7 @@ export function createStage(session, tools, tags, screenshots) {
       setTimeout(show, DRIVEN_MS);
     }
     if (state.taken === "you") track.live();
-    if (before.tab !== state.tab || !WITH_PICTURE.includes(state.state)) picture.clear();
+    if (before.tab !== state.tab || !WITH_FRAMES.includes(state.state)) frameView.clear();
     show();
     if (before.taken !== "you" && state.taken === "you" && requests.hidden) field.focus({ preventScroll: true });
     if (before.taken === "you" && state.taken !== "you" && (document.activeElement === field || document.activeElement === document.body)) take.focus();
@@ -128,7 +128,7 @@ export function createStage(session, tools, tags, screenshots) {
   const show = () => {
     if (isClosed) return;
     const mine = isMine();
-    root.dataset.driver = mine ? "you" : state.taken === "other" ? "other" : (state.driver?.who === "agent" || Date.now() < drivenUntil) && WITH_PICTURE.includes(state.state) ? "agent" : "";
+    root.dataset.driver = mine ? "you" : state.taken === "other" ? "other" : (state.driver?.who === "agent" || Date.now() < drivenUntil) && WITH_FRAMES.includes(state.state) ? "agent" : "";
     live.set({ ...live.get(), stage: { session, isMine: mine, running: state.running } });
     root.classList.toggle("is-lost", isLost);
     root.classList.toggle("is-held", state.hold !== null);
@@ -137,7 +137,7 @@ export function createStage(session, tools, tags, screenshots) {
     showRequests(mine);
     showDoing(mine);
     showControls(mine);
-    picture.point(mine ? null : state.mark);
+    frameView.point(mine ? null : state.mark);
     field.tabIndex = mine ? 0 : -1;
   };
 
@@ -177,9 +177,9 @@ export function createStage(session, tools, tags, screenshots) {
   };
 
   const showCover = () => {
-    const hasPicture = !picture.isEmpty();
-    const isShown = state.state === "shown" && hasPicture;
-    const text = isShown || (isLost && hasPicture) ? null : stateText(state.state === "shown" ? "connecting" : state.state, { session, refused: state.refused });
+    const hasFrame = !frameView.isEmpty();
+    const isShown = state.state === "shown" && hasFrame;
+    const text = isShown || (isLost && hasFrame) ? null : stateText(state.state === "shown" ? "connecting" : state.state, { session, refused: state.refused });
     redraw(cover, text, () => (text ? [icon(text.icon), make("strong", {}, text.title), make("p", { look: "small" }, text.text), ...(text.command ? [commandLine(text.command)] : [])] : []));
     shoot.disabled = !isShown;
     const word = past ? clockTime(Date.parse(past.time)) : isLost ? "Connection lost" : state.hold === "stopped" ? "Stopped" : state.hold ? "Paused" : isShown ? "Live" : "";
@@ -223,7 +223,7 @@ export function createStage(session, tools, tags, screenshots) {
     stop.hidden = mine;
     pause.disabled = !isConnected;
     stop.disabled = !isConnected || state.hold === "stopped";
-    take.disabled = !isConnected || (!mine && !WITH_PICTURE.includes(state.state));
+    take.disabled = !isConnected || (!mine && !WITH_FRAMES.includes(state.state));
     for (const one of steering) one.disabled = !mine;
   };
 
@@ -234,7 +234,7 @@ export function createStage(session, tools, tags, screenshots) {
   };
 
   const watching = watchScreen(screen, (message) => socket.send(message));
-  listen({ screen, field, pointOf: picture.pointOf, isActive: () => isMine() && requests.hidden === true, send: (input) => socket.send({ type: "input", input }), giveBack: give });
+  listen({ screen, field, pointOf: frameView.pointOf, isActive: () => isMine() && requests.hidden === true, send: (input) => socket.send({ type: "input", input }), giveBack: give });
   show();
 
   return {

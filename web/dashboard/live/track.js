@@ -53,7 +53,7 @@ export function createTrack(look) {
       return bar;
     }));
   };
-  const tell = () => {
+  const showTime = () => {
     const row = isBack ? rows[Number(slider.value)] : null;
     const text = row ? clockTime(Date.parse(row.time)) : "now";
     say(last, text);
@@ -63,7 +63,7 @@ export function createTrack(look) {
     isBack = back;
     root.classList.toggle("is-back", isBack);
     draw();
-    tell();
+    showTime();
     look(isBack ? (rows[Number(slider.value)] ?? null) : null);
   };
   slider.addEventListener("input", () => setBack(Number(slider.value) < rows.length));
@@ -104,7 +104,7 @@ export function createTrack(look) {
       say(first, rows[0] ? clockTime(Date.parse(rows[0].time)).slice(-8) : "");
       if (isBack && at < 0) return setBack(false);
       draw();
-      tell();
+      showTime();
     },
     /** A frame was drawn. @param {{bytes: number, time: number}} frame */
     frame({ bytes, time }) {

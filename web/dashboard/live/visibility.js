@@ -1,4 +1,4 @@
-// Tells the daemon how large a screen is and whether the user can see it, so that no frame is made in vain.
+// Reports to the daemon how large a screen is and whether the user can see it, so that no frame is made in vain.
 // @ts-check
 
 const RESIZED_MS = 150;
@@ -9,33 +9,33 @@ const RESIZED_MS = 150;
  */
 export function watchScreen(screen, send) {
   let [isOnScreen, timer] = [true, 0];
-  const tellVisible = () => send({ type: "visible", visible: isOnScreen && document.visibilityState === "visible" });
-  const tellSize = () => {
+  const reportVisible = () => send({ type: "visible", visible: isOnScreen && document.visibilityState === "visible" });
+  const reportSize = () => {
     const { clientWidth, clientHeight } = screen;
     if (clientWidth > 0) send({ type: "size", width: Math.round(clientWidth * devicePixelRatio), height: Math.round(clientHeight * devicePixelRatio) });
   };
   const resized = new ResizeObserver(() => {
     clearTimeout(timer);
-    timer = setTimeout(tellSize, RESIZED_MS);
+    timer = setTimeout(reportSize, RESIZED_MS);
   });
   const seen = new IntersectionObserver((entries) => {
     isOnScreen = entries.at(-1)?.isIntersecting ?? true;
-    tellVisible();
+    reportVisible();
   });
   resized.observe(screen);
   seen.observe(screen);
-  document.addEventListener("visibilitychange", tellVisible);
+  document.addEventListener("visibilitychange", reportVisible);
   return {
-    /** Tells both, for a new connection. */
-    tell() {
-      tellSize();
-      tellVisible();
+    /** Reports both, for a new connection. */
+    report() {
+      reportSize();
+      reportVisible();
     },
     end() {
       clearTimeout(timer);
       resized.disconnect();
       seen.disconnect();
-      document.removeEventListener("visibilitychange", tellVisible);
+      document.removeEventListener("visibilitychange", reportVisible);
     },
   };
 }

@@ -1,4 +1,4 @@
-// The wall: every active session with a small picture and who acts in it.
+// The wall: every active session with a small image and who acts in it.
 // @ts-check
 
 import { make, say } from "../shared/element.js";
@@ -54,7 +54,7 @@ export function createWall(held) {
   };
 
   const socket = openSocket({}, {
-    connected: (connected) => void (connected && tellVisible()),
+    connected: (connected) => void (connected && reportVisible()),
     message(message) {
       if (message.type !== "wall") return;
       cards = message.sessions;
@@ -75,8 +75,8 @@ export function createWall(held) {
       if (before) URL.revokeObjectURL(before);
     },
   });
-  const tellVisible = () => socket.send({ type: "visible", visible: document.visibilityState === "visible" });
-  document.addEventListener("visibilitychange", tellVisible);
+  const reportVisible = () => socket.send({ type: "visible", visible: document.visibilityState === "visible" });
+  document.addEventListener("visibilitychange", reportVisible);
 
   return {
     list,
@@ -90,7 +90,7 @@ export function createWall(held) {
       show();
     },
     close() {
-      document.removeEventListener("visibilitychange", tellVisible);
+      document.removeEventListener("visibilitychange", reportVisible);
       for (const [view, url] of images) forget(view, url);
       socket.close();
     },

@@ -64,7 +64,7 @@ export const isRefused = ({ result }) => result !== "ok";
 /** @param {Row} row */
 export const clientOf = ({ client }) => client.name ?? client.program ?? "";
 
-/** A chat names its agent with its own id, which tells its user nothing. */
+/** A chat names its agent with its own id, which means nothing to its user. */
 const CHAT_ID = /:[0-9a-f]{12}$/;
 
 /** @param {Row} row */

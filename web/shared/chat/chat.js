@@ -182,7 +182,7 @@ export function createChat(root, host) {
     showComposer(chat);
     // Last, because the parts below it take room.
     if (chat) transcript.update({ ...model, chat });
-    tell(chat);
+    announce(chat);
   }
 
   function showStanding() {
@@ -203,7 +203,7 @@ export function createChat(root, host) {
 
   let announced = "";
   /** Says for screen readers what needs the user. @param {import("./model.js").Chat | null} chat */
-  function tell(chat) {
+  function announce(chat) {
     const asks = chat?.items.some(({ item, outcome }) => (item === "question" || item === "approval") && !outcome);
     const words = !chat ? "" : asks ? `${chat.agent_name} asks you something.` : isWorking(chat) ? `${chat.agent_name} works.` : `${chat.agent_name} waits for you.`;
     if (words === announced) return;

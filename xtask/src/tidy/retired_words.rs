@@ -65,7 +65,8 @@ fn findings_in_line(path: &str, number: usize, text: &str) -> Vec<Finding> {
         .collect()
 }
 
-fn is_proper(word: &str, line: &str, path: &str) -> bool {
+/// Whether the use of a refused word in a line is proper.
+pub(crate) fn is_proper(word: &str, line: &str, path: &str) -> bool {
     PROPER.iter().any(|(proper, text)| *proper == word && line.contains(text))
         || PROPER_IN.iter().any(|(proper, folder)| *proper == word && path.starts_with(folder))
 }

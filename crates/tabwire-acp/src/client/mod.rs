@@ -1,6 +1,6 @@
 //! The state machine of one connection to an agent.
 //!
-//! The owner calls a method for each thing it wants, gives each line of the agent to [`Client::receive`], and writes the
+//! The owner calls a method for each request, gives each line of the agent to [`Client::receive`], and writes the
 //! lines of [`Client::take_output`].
 
 mod receive;

@@ -33,6 +33,7 @@ pub(crate) fn check(path: &Path) -> Result<(), AuditError> {
         Err(error) => return Err(AuditError::system(path, error)),
     };
     let untrusted = |fault| Err(AuditError::Untrusted { path: path.to_owned(), fault });
+    // `symlink_metadata` describes the link itself: SQLite would follow it and write elsewhere.
     match data.file_type() {
         kind if kind.is_symlink() => untrusted(FileFault::Link),
         kind if !kind.is_file() => untrusted(FileFault::NotFile),
@@ -55,6 +56,7 @@ fn check_directory(path: &Path) -> Result<(), AuditError> {
 }
 
 fn tighten(path: &Path) -> Result<(), AuditError> {
+    // The path was checked before; a link that was put there since is refused by the open itself.
     let nofollow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
     let opened: std::io::Result<File> = OpenOptions::new().read(true).custom_flags(nofollow).open(path);
     let file = opened.map_err(|error| AuditError::system(path, error))?;

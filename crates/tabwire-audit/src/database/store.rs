@@ -100,7 +100,9 @@ impl Store {
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         // `maintain` checkpoints after entries were acknowledged; SQLite would do so within a commit.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        // SQLite counts a negative size in KiB, a positive one in pages.
         connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
+        // A schema that another program wrote into the file can then call no function with side effects.
         connection.pragma_update(None, "trusted_schema", false)?;
         migrate(&mut connection, STEPS)?;
         let (path, unchecked_rows) = (path.to_owned(), ROWS_BETWEEN_CHECKS);

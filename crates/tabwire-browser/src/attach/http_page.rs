@@ -63,7 +63,7 @@ pub(crate) fn fetch(request: &HttpGet<'_>, deadline: Instant) -> std::io::Result
         }
         socket.set_read_timeout(Some(left()?))?;
         match stream.read(&mut buffer) {
-            // Some servers close without the end mark of TLS; the length of the response tells whether it is whole.
+            // Some servers close without the end mark of TLS; the length of the response shows whether it is whole.
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => break,
             read => match read? {
                 0 => break,

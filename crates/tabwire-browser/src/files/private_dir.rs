@@ -115,6 +115,7 @@ fn verify(path: &Path) -> Result<(OwnedFd, Mode), BrowserError> {
     let untrusted = |fault| BrowserError::UntrustedDirectory { path: path.to_owned(), fault };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| {
+        // With `O_DIRECTORY`, Linux reports a link as ENOTDIR and not as ELOOP.
         let is_link = path.symlink_metadata().is_ok_and(|data| data.file_type().is_symlink());
         match errno {
             _ if is_link => untrusted(DirectoryFault::Link),
@@ -152,6 +153,7 @@ fn check_parent(path: &Path) -> Result<(), BrowserError> {
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let data = parent.metadata().map_err(|error| BrowserError::system("inspect", parent, error))?;
     let ours = data.uid() == rustix::process::geteuid().as_raw() || data.uid() == 0;
+    // In a directory with the sticky bit, such as /tmp, only the owner of an entry can rename or remove it.
     let replaceable = data.mode() & OTHERS_WRITE != 0 && data.mode() & STICKY == 0;
     if replaceable || !ours {
         let fault = DirectoryFault::ParentWritable;

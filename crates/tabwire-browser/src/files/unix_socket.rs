@@ -14,6 +14,8 @@ fn attempt(path: &Path) -> Result<UnixStream, Errno> {
     let address = SocketAddrUnix::new(path)?;
     let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
+    // A blocking connect waits for ever when the listener's backlog is full; this one fails with EAGAIN
+    // (unix(7)).
     rustix::io::ioctl_fionbio(&socket, true)?;
     rustix::net::connect(&socket, &address)?;
     Ok(UnixStream::from(socket))

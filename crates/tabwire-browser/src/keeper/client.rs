@@ -121,6 +121,7 @@ pub fn spawn_keeper(
 
 /// Reads to the end of the first line, or to the end of file.
 fn read_outcome(stdout: OwnedFd, deadline: Instant) -> Result<Vec<u8>, Errno> {
+    // Reads then have a deadline: a keeper that hangs keeps the pipe open.
     rustix::io::ioctl_fionbio(&stdout, true)?;
     let mut line = Vec::new();
     let mut buffer = [0; 4096];
@@ -326,6 +327,8 @@ impl<'a> Control<'a> {
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
                 for descriptor in descriptors {
+                    // macOS has no `MSG_CMSG_CLOEXEC`: there a child that is started in between inherits
+                    // the descriptor.
                     rustix::io::fcntl_setfd(&descriptor, rustix::io::FdFlags::CLOEXEC)?;
                     self.descriptors.push(descriptor);
                 }

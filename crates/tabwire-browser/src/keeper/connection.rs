@@ -39,6 +39,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Accepts a connection if the peer has this process's user id.
     pub(super) fn accept(key: ConnectionKey, stream: UnixStream) -> Option<Self> {
+        // POSIX says nothing about the mode of a socket file, and older BSD systems ignore it (unix(7)).
         let ours = peer_uid(&stream)? == rustix::process::geteuid().as_raw();
         if !ours || stream.set_nonblocking(true).is_err() {
             return None;
@@ -125,6 +126,7 @@ impl Connection {
         }
         let sent =
             rustix::net::sendmsg(&self.stream, &[IoSlice::new(&line)], &mut ancillary, SendFlags::empty());
+        // The descriptors go with the first byte (unix(7)); the rest of a partly sent line needs none.
         let Some(rest) = sent.ok().and_then(|sent| line.get(sent..)) else { return false };
         self.output.extend_from_slice(rest);
         self.flush()

@@ -61,6 +61,8 @@ fn redirect_standard_streams() -> Result<(), BrowserError> {
     let wrong = |errno: rustix::io::Errno| BrowserError::system("open", path, errno);
     let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
     let null = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(wrong)?;
+    // Closed descriptors 0 to 2 would be given to the next files that are opened, and messages for stderr
+    // would be written there.
     rustix::stdio::dup2_stdin(&null).map_err(wrong)?;
     rustix::stdio::dup2_stdout(&null).map_err(wrong)?;
     rustix::stdio::dup2_stderr(&null).map_err(wrong)

@@ -431,6 +431,7 @@ impl Keeper {
             ControlRequest::Stop { grace_ms } => {
                 if let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key)
                 {
+                    // It gets its response when the browser is verified gone.
                     connection.waits_for_stop = true;
                 }
                 self.begin_closing(grace_ms.map(Duration::from_millis));

@@ -20,6 +20,8 @@ impl Signals {
     /// Takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD.
     pub(super) fn register() -> Result<Self, BrowserError> {
         let register = |signals: &[i32]| -> std::io::Result<UnixStream> {
+            // A handler may call only what signal-safety(7) lists. It writes a byte here, which wakes
+            // `poll`.
             let (ours, theirs) = UnixStream::pair()?;
             ours.set_nonblocking(true)?;
             for signal in signals {

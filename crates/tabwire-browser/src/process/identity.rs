@@ -172,6 +172,7 @@ mod platform {
         if !identity.is_alive() {
             return SignalResult::NotThere;
         }
+        // There is no pidfd outside Linux: between check and signal the pid could be reused.
         match rustix::process::kill_process(pid, signal) {
             Ok(()) => SignalResult::Sent,
             Err(Errno::PERM) => SignalResult::NotAllowed,

@@ -59,11 +59,14 @@ pub fn lock_state(profile: &Path) -> LockState {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return LockState::Free,
         Err(_) => return LockState::Unknown { why: "the lock cannot be read" },
     };
+    // `SingletonLock` is a link whose target is no file: the text `host-pid`.
     let Some((host, pid)) = target.to_str().and_then(parse_owner) else {
         return LockState::Unknown { why: "the lock does not name its owner" };
     };
     let here = rustix::system::uname().nodename().to_bytes() == host.as_bytes();
     let owner = ProcessIdentity::of(pid.as_raw_pid().unsigned_abs()).filter(|_| here);
+    // A pid can be reused, and in a container it has another meaning. A browser that listens on its
+    // singleton socket is alive.
     if socket_has_listener(profile) {
         return LockState::Live { owner };
     }

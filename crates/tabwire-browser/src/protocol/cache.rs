@@ -57,6 +57,8 @@ impl ProtocolCache {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let lock = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
         loop {
+            // `flock` has no timeout, so it is polled. The kernel releases the lock when its process ends
+            // in any way.
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(CacheLock { _lock: lock }),
                 Err(Errno::WOULDBLOCK) if Instant::now() < deadline => {

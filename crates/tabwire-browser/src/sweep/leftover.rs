@@ -53,6 +53,8 @@ impl Orphan {
             return !self.process.is_alive();
         }
         let deadline = Instant::now() + limits::VERIFY_GONE;
+        // After SIGKILL a process is still there until the kernel has freed its memory and its parent has
+        // reaped it.
         while self.process.is_alive() && Instant::now() < deadline {
             std::thread::sleep(limits::RECHECK);
         }

@@ -196,6 +196,7 @@ pub fn peek_client_frame(frame: &[u8]) -> Result<ClientEnvelope<'_>, PeekError> 
     let id = raw.parse().map_err(|_| PeekError::NoId)?;
     let method = fields.method.ok_or(PeekError::NoMethod { id })?;
     let session = fields.session.map(|raw| serde_json::from_str::<&str>(raw.get())).transpose();
+    // Chromium takes an empty `sessionId` for the root.
     let session = session.map_err(|_| PeekError::BadSession { id })?.filter(|session| !session.is_empty());
     Ok(ClientEnvelope { id, id_span: span_of(frame, raw), method, session, params: fields.params })
 }

@@ -142,7 +142,7 @@ impl HttpRequest {
                 return Err(std::io::Error::other("the response is too long"));
             }
             let read = match stream.read(&mut buffer).await {
-                // Some servers close without the end mark of TLS; the length of the response tells whether it is whole.
+                // Some servers close without the end mark of TLS; the length of the response shows whether it is whole.
                 Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => 0,
                 read => read?,
             };
@@ -162,6 +162,7 @@ fn parse(received: &[u8], is_all: bool) -> std::io::Result<Option<HttpResponse>>
         return Err(std::io::Error::other("it does not speak HTTP"));
     };
     let rest = received.get(head.length()..).unwrap_or_default();
+    // RFC 9110, 15.2: any number of 1xx responses can come before the final one.
     if (100..200).contains(&status) {
         return parse(rest, is_all);
     }
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_error_tells_whether_the_request_may_have_arrived() {
+    async fn an_error_says_whether_the_request_may_have_arrived() {
         let (port, _server) = serve("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
         let error = request(port, "DELETE", None).send(soon()).await.expect_err("half a response");
         assert!(error.may_be_sent(), "{error}");

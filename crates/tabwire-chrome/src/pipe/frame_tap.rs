@@ -111,6 +111,7 @@ fn copy(source: &mut impl Read, mut sink: impl Write, mut show: impl FnMut(&[u8]
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => return,
         };
+        // On a pipe, each message ends with one NUL. JSON contains none: it is escaped in strings.
         let mut parts = read.split(|byte| *byte == 0).peekable();
         while let Some(part) = parts.next() {
             if frame.len() + part.len() <= LOGGED_FRAME_BYTES {

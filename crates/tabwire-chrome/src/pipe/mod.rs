@@ -92,6 +92,7 @@ fn wait(
     let mut fds = vec![PollFd::from_borrowed_fd(stream.descriptor(), PollFlags::IN)];
     fds.extend(signals.map(|signals| PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN)));
     loop {
+        // `poll` is never restarted after a signal handler has run (signal(7)), whatever SA_RESTART says.
         match poll(&mut fds, timeout) {
             Ok(0) => return Ok(Wakeup::Timeout),
             Ok(_) => break,

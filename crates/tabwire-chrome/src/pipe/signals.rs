@@ -14,6 +14,8 @@ impl Signals {
     /// Handles the signals for the rest of this process's life.
     pub(super) fn register() -> Result<Self, Failure> {
         let register = || -> std::io::Result<UnixStream> {
+            // A handler may call only what signal-safety(7) lists. It writes a byte here, which wakes
+            // `poll`.
             let (ours, theirs) = UnixStream::pair()?;
             for signal in [SIGTERM, SIGINT, SIGHUP] {
                 signal_hook::low_level::pipe::register(signal, theirs.try_clone()?)?;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_engine::{NewFile, Video, VideoEncoder};
 
-use crate::action::output_dirs::OutputDirs;
-use crate::action::output_dirs::random_name;
+use crate::action::files::output_dirs::OutputDirs;
+use crate::action::files::output_dirs::random_name;
 
 /// How long the video encoder may take to end after the last frame.
 const ENCODER_DEADLINE: Duration = Duration::from_secs(30);

@@ -1,19 +1,12 @@
 //! Runs actions on a session's browser.
 
 pub(crate) mod completion;
-pub(crate) mod dangerous_extension;
 pub(crate) mod ffmpeg;
 pub(crate) mod files;
 pub(crate) mod frame_check;
-pub(crate) mod listed_files;
 mod open;
-pub(crate) mod output_dirs;
 pub(crate) mod policy_check;
-pub(crate) mod protected_path;
 pub(crate) mod raw_cdp;
-pub(crate) mod root_directory;
-pub(crate) mod safe_name;
-pub(crate) mod written_files;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +25,7 @@ use tabwire_extension::notification::Refusal;
 use tabwire_policy::Needs;
 
 use crate::action::ffmpeg::Ffmpeg;
-use crate::action::files::RequestFiles;
+use crate::action::files::request_files::RequestFiles;
 use crate::action::policy_check::{PolicyCheck, named_result};
 use crate::action::raw_cdp::SessionCdp;
 use crate::audit::entry::AuditEntry;

@@ -185,7 +185,7 @@ impl BrowserManager {
     /// Whether a session with these options gets a Firefox.
     pub(crate) fn would_launch_firefox(&self, options: &SessionOptions) -> bool {
         let wanted = options.browser.as_deref().or(self.config.browser.as_deref());
-        // Without a wish it is a Chromium, so nothing is searched for.
+        // Without a request it is a Chromium, so nothing is searched for.
         let found = wanted.map(|wanted| finder::find(Some(wanted), self.config.path_env.as_deref()));
         found.is_some_and(|found| found.is_ok_and(|found| found.engine() == BrowserEngine::Firefox))
     }

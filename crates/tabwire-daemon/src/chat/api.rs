@@ -13,7 +13,7 @@ use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_extension::user_message::UserMessage;
 
 use crate::chat::Chat;
-use crate::chat::agents::{AgentSpec, Confinement};
+use crate::chat::agent::table::{AgentSpec, Confinement};
 use crate::chat::create::{NewChat, OPTIONS};
 use crate::chat::prompt::{Message, Prompt};
 use crate::chat::run::ChatCommand;

@@ -10,7 +10,7 @@ use tabwire_api::{ErrorCode, Failure, ProjectKey, Remedy, SessionName, Step};
 use tabwire_extension::proof::is_valid_id;
 use tokio::sync::mpsc;
 
-use crate::chat::agents::{self, AgentSpec};
+use crate::chat::agent::table::{self, AgentSpec};
 use crate::chat::prompt::{Message, Prompt};
 use crate::chat::run::{self, ChatCommand};
 use crate::chat::store::{self, ChatRecord};
@@ -129,10 +129,10 @@ impl Daemon {
     pub(super) fn choose_agent(&self, id: Option<&str>) -> Result<&'static AgentSpec, Failure> {
         let path = self.config.path_env.as_deref();
         if let Some(id) = id {
-            let agent = agents::find_agent(id).ok_or_else(|| unknown_agent(id))?;
+            let agent = table::find_agent(id).ok_or_else(|| unknown_agent(id))?;
             return agent.require_program(path).map(|_| agent);
         }
-        agents::AGENTS.iter().find(|agent| agent.find_program(path).is_some()).ok_or_else(|| {
+        table::AGENTS.iter().find(|agent| agent.find_program(path).is_some()).ok_or_else(|| {
             Failure::new(ErrorCode::LaunchFailed, "No agent for chats is installed.").with_remedy(
                 Remedy::new("Run {} to see how to install one.", [Step::command("tabwire chat agents")]),
             )

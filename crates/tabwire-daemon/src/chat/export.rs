@@ -64,7 +64,7 @@ impl Chat {
     fn has_text(&self, search: &str) -> bool {
         let state = self.state();
         let redact = |text: &str| self.redactor.redact_text(text);
-        // What is redacted is not found either: a search must not tell it.
+        // What is redacted is not found either: a search must not reveal it.
         has(&state.record.title, search)
             || state.transcript.items().iter().any(|item| texts(item).any(|text| has(&redact(text), search)))
     }

@@ -1,15 +1,11 @@
 //! Chats with agents over the Agent Client Protocol: their processes, transcripts, files and routes.
 
-pub(crate) mod agents;
+pub(crate) mod agent;
 mod api;
 mod approvals;
 mod create;
 mod events;
 mod export;
-mod outgoing;
-mod output;
-mod probe;
-mod process;
 mod prompt;
 mod queue;
 mod run;
@@ -30,10 +26,10 @@ use tabwire_api::{ClientName, ErrorCode, Failure, ProjectKey};
 use tabwire_engine::OutputRedactor;
 use tokio::sync::{mpsc, watch};
 
-use crate::chat::agents::AgentSpec;
+use crate::chat::agent::output::HeldText;
+use crate::chat::agent::probe::AgentProbes;
+use crate::chat::agent::table::{self, AgentSpec};
 use crate::chat::events::ChangeLog;
-use crate::chat::output::HeldText;
-use crate::chat::probe::AgentProbes;
 use crate::chat::run::ChatCommand;
 use crate::chat::screenshots::Screenshots;
 use crate::chat::store::{ChatRecord, ChatStore};
@@ -127,7 +123,7 @@ impl Chat {
         redactor: Arc<OutputRedactor>,
         listed: watch::Sender<u64>,
     ) -> Result<Arc<Self>, Failure> {
-        let agent = agents::find_agent(&record.agent).ok_or_else(|| create::unknown_agent(&record.agent))?;
+        let agent = table::find_agent(&record.agent).ok_or_else(|| create::unknown_agent(&record.agent))?;
         let log = ChangeLog::new(ChatId::draw()?.0);
         let id = record.id.clone();
         let data = ChatData {

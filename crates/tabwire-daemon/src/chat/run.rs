@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::chat::Chat;
+use crate::chat::agent::process::{AgentProcess, OutputEnd};
 use crate::chat::create::OPTIONS;
-use crate::chat::process::{AgentProcess, OutputEnd};
 use crate::chat::prompt::Prompt;
 use crate::daemon::Daemon;
 use crate::http::caller::Caller;

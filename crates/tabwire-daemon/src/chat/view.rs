@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tabwire_acp::{Item, ItemBody};
 
-use crate::chat::agents::{AGENTS, AgentSpec, Confinement};
+use crate::chat::agent::table::{AGENTS, AgentSpec, Confinement};
 use crate::chat::store::ChatRecord;
 use crate::chat::{Chat, ChatData, ChatId};
 use crate::daemon::Daemon;
@@ -78,8 +78,8 @@ impl Daemon {
         records.sort_by_key(|(record, ..)| std::cmp::Reverse(record.updated));
         let wanted = records.iter().filter(|(record, ..)| is_wanted(&record.id));
         let chats = wanted.map(|(record, state, is_asking)| {
-            let name =
-                super::agents::find_agent(&record.agent).map_or(record.agent.as_str(), |agent| agent.name);
+            let name = crate::chat::agent::table::find_agent(&record.agent)
+                .map_or(record.agent.as_str(), |agent| agent.name);
             let mut chat = summary(record, name, state);
             chat["asks"] = json!(is_asking);
             self.redactor.redact_value(&chat)

@@ -49,7 +49,7 @@ pub(super) fn accept(daemon: &Arc<Daemon>, mut request: Request<Incoming>) -> Re
         };
         let known = opening.filter(|opening| daemon.dashboards.connect(&opening.key, Instant::now()).is_ok());
         let Some(Opening { key }) = known else {
-            // A message, because a page cannot tell every close frame from a broken connection.
+            // A message, because a page cannot distinguish every close frame from a broken connection.
             sink.enqueue(BytesMut::from(&br#"{"type":"refused"}"#[..]));
             let _ = tokio::time::timeout(HANDSHAKE_DEADLINE, sink.flush()).await;
             return sink.close_with(CloseFrame::Gone("the key is not valid"));

@@ -129,7 +129,7 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Tells a page why it gets nothing. A message, because a page cannot tell every close frame from a broken connection. A
+/// Sends a page the reason why it gets nothing. A message, because a page cannot distinguish every close frame from a broken connection. A
 /// key that is valid is not refused: the page may try again.
 pub(super) async fn refuse(mut sink: FrameSink, failure: Option<&Failure>) {
     let is_busy = failure.is_some_and(|failure| failure.code == ErrorCode::Busy);

@@ -149,6 +149,8 @@ fn receive(stream: &UnixStream, descriptors: &mut Vec<OwnedFd>) -> io::Result<Ve
     for message in ancillary.drain() {
         if let RecvAncillaryMessage::ScmRights(passed) = message {
             for descriptor in passed {
+                // macOS has no `MSG_CMSG_CLOEXEC`: there a child that is started in between inherits the
+                // descriptor.
                 rustix::io::fcntl_setfd(&descriptor, rustix::io::FdFlags::CLOEXEC)?;
                 descriptors.push(descriptor);
             }

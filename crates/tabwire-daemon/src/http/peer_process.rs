@@ -20,6 +20,7 @@ pub(crate) fn find(peer: SocketAddr, own: SocketAddr) -> Option<i32> {
     let wanted = format!("socket:[{inode}]");
     let processes = fs::read_dir("/proc").ok()?.flatten().take(PROCESSES);
     processes
+        // The descriptors of other users' processes cannot be read (proc_pid_fd(5)).
         .filter(|entry| entry.metadata().is_ok_and(|facts| facts.uid() == user))
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
         .find(|pid| has_file(*pid, &wanted))

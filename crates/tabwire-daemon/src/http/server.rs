@@ -33,6 +33,8 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: IncomingStream) {
     match stream {
         IncomingStream::Socket(stream) => {
             let own = rustix::process::getuid().as_raw();
+            // SO_PEERCRED: the kernel notes the peer's uid when it connects; the peer cannot choose it
+            // (unix(7)).
             match stream.peer_cred() {
                 Ok(peer) if peer.uid() == own => {
                     let caller = Caller::at_socket(peer.pid().filter(|_| daemon.audit.writes()));

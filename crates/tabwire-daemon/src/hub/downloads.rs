@@ -7,8 +7,8 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::action::output_dirs::NAMES_REMEMBERED;
-use crate::action::protected_path::is_protected_name;
+use crate::action::files::output_dirs::NAMES_REMEMBERED;
+use crate::action::files::protected_path::is_protected_name;
 
 /// Directories whose files other tools run or trust.
 const FOR_TOOLS: &[&str] = &[

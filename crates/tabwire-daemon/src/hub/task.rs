@@ -306,6 +306,8 @@ impl HubTask {
     fn tick(&mut self, now: Instant) -> Result<(), &'static str> {
         self.mux.tick(now);
         self.publish_attachments();
+        // A pipe ends with its process. A TCP connection to a machine that has vanished stays open, without
+        // a sign.
         if self.kind == UpstreamKind::Websocket {
             let silence = now.duration_since(self.heard);
             if silence > UPSTREAM_LOST {

@@ -53,6 +53,7 @@ impl ScopeParams {
         };
         match method {
             "Page.reload" => self.script_to_evaluate_on_load.as_ref().is_some_and(|code| !code.is_empty()),
+            // `grantUniveralAccess` is spelt so in CDP. With it, the world reads documents of every origin.
             "Page.createIsolatedWorld" => is_set(&self.grant_univeral_access),
             "Target.createBrowserContext" => {
                 is_set(&self.proxy_server) || is_set(&self.origins_with_universal_network_access)
@@ -296,6 +297,7 @@ impl CommandGuard {
         let frames =
             |is_all: bool| self.judge_frames(&event.scope, &event.parts, is_all, Effect::Reads).is_ok();
         let is_source_known = || event.parts.source().is_none_or(|url| self.judge_source(url).is_ok());
+        // These events hold the URL of a file, which can be of another site than the frame that loads it.
         let is_source = matches!(
             event.method,
             "Debugger.scriptParsed" | "Debugger.scriptFailedToParse" | "CSS.styleSheetAdded"

@@ -374,6 +374,7 @@ impl FileState {
                 inode: found.ino(),
                 size: found.size(),
                 modified: (found.mtime(), found.mtime_nsec()),
+                // Programs can set the time of modification, as `cp -p` does, and cannot set this one.
                 changed: (found.ctime(), found.ctime_nsec()),
             },
             Err(_) => Self::Missing,

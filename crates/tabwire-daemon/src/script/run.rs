@@ -215,11 +215,11 @@ async fn respond(request: &RunRequest<'_>, call: Call, refused: Option<Failure>)
     ToChild::Response(response)
 }
 
-/// Checks an answer to a question, or sets the patterns of the script's routes before the browser gets them.
+/// Checks a decision about a paused request, or sets the patterns of the script's routes before the browser gets them.
 fn prepare_route(call: &Call, request: &RunRequest<'_>, events: &mut Events) -> Result<(), Failure> {
     let member = |name: &str| call.params.get(name);
     match call.action.as_str() {
-        "route_answer" => {
+        "route_decision" => {
             let question = member("question").and_then(Value::as_u64).unwrap_or_default();
             if events.take_question(question) {
                 return Ok(());

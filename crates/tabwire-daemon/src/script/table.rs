@@ -313,7 +313,7 @@ impl Slot {
         *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = at;
     }
 
-    /// Tells once that the process of an earlier run was ended, and what is left of it.
+    /// Reports once that the process of an earlier run was ended, and what is left of it.
     pub(crate) fn take_notice(&self) -> Option<String> {
         let reason = self.ended.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         let kept = if self.state().is_some() { "; the part of `state` that is JSON is kept" } else { "" };

@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::session::live::LiveSession;
 
 /// Actions besides reading ones that a script may use between its runs.
-const IDLE_ACTIONS: [&str; 2] = ["dialog", "route_answer"];
+const IDLE_ACTIONS: [&str; 2] = ["dialog", "route_decision"];
 
 /// Actions that name a browser context.
 const CONTEXT_ACTIONS: [&str; 2] = ["context_page", "context_close"];

@@ -25,7 +25,7 @@ use tabwire_cdp::TaskGroup;
 use tabwire_policy::FlowTracker;
 use tokio::sync::{Mutex, Semaphore};
 
-use crate::action::output_dirs::OutputDirs;
+use crate::action::files::output_dirs::OutputDirs;
 use crate::audit::writer::AuditWriter;
 use crate::browser::background::{in_background, run_to_completion};
 use crate::browser::manager::BrowserManager;

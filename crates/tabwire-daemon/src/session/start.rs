@@ -10,7 +10,7 @@ use tabwire_cdp::channel_pair;
 use tabwire_engine::{Browser, Files, TabIds};
 use tabwire_mux::{ClientOptions, Identity, OnLoss, PartitionScope, Share};
 
-use crate::action::files::RequestFiles;
+use crate::action::files::request_files::RequestFiles;
 use crate::audit::entry::AuditEntry;
 use crate::browser::manager::BrowserManager;
 use crate::browser::served::ServedBrowser;

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use tabwire_daemon::limits::{BODY_BYTES, HEAD_BYTES};
 
-use crate::live::live_daemon::LiveDaemon;
-use crate::live::process_facts::peak_memory;
-use crate::live::raw_http::{Reply, exchange, flood, read_to_close};
+use crate::live::support::live_daemon::LiveDaemon;
+use crate::live::support::process_facts::peak_memory;
+use crate::live::support::raw_http::{Reply, exchange, flood, read_to_close};
 
 const HUNDRED_MEGABYTES: usize = 100 * 1024 * 1024;
 

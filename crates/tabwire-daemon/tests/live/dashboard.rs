@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::live::live_daemon::LiveDaemon;
-use crate::live::raw_http::Reply;
+use crate::live::support::live_daemon::LiveDaemon;
+use crate::live::support::raw_http::Reply;
 
 /// The value of a header; panics when there is not exactly one.
 fn header<'a>(reply: &'a Reply, name: &str) -> &'a str {

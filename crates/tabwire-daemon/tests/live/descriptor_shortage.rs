@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
-use crate::live::live_daemon::{LiveDaemon, TIMEOUT};
-use crate::live::process_facts::{descriptors, ticks};
+use crate::live::support::live_daemon::{LiveDaemon, TIMEOUT};
+use crate::live::support::process_facts::{descriptors, ticks};
 
 #[test]
 fn f41_without_descriptors_accepting_backs_off_and_recovers() {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::live::live_daemon::{LiveDaemon, TIMEOUT};
-use crate::live::process_facts::tree;
+use crate::live::support::live_daemon::{LiveDaemon, TIMEOUT};
+use crate::live::support::process_facts::tree;
 
 /// Requests a browser with refused options; returns the failure.
 fn refused(daemon: &LiveDaemon, options: &Value) -> Value {

@@ -9,7 +9,7 @@ use std::thread;
 use rustix::thread::set_thread_uid;
 use tabwire_daemon::Paths;
 
-use crate::live::live_daemon::{LiveDaemon, TIMEOUT, new_home, start_process};
+use crate::live::support::live_daemon::{LiveDaemon, TIMEOUT, new_home, start_process};
 
 /// The user id of another user.
 const OTHER_USER: u32 = 65_534;

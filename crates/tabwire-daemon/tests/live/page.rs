@@ -6,9 +6,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::live::live_daemon::LiveDaemon;
-use crate::live::process_facts::{all_processes, internet_listeners, peak_memory, proc_file, tree};
-use crate::live::raw_websocket::RawWebsocket;
+use crate::live::support::live_daemon::LiveDaemon;
+use crate::live::support::process_facts::{all_processes, internet_listeners, peak_memory, proc_file, tree};
+use crate::live::support::raw_websocket::RawWebsocket;
 
 /// The URL and the secret for CDP clients of a session.
 fn address(daemon: &LiveDaemon, options: &Value) -> (String, String) {

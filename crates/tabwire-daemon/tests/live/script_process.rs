@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::live::live_daemon::{LiveDaemon, TIMEOUT};
+use crate::live::support::live_daemon::{LiveDaemon, TIMEOUT};
 
 /// Runs code and returns the lines of the response.
 fn execute(daemon: &LiveDaemon, code: &str) -> Vec<Value> {

@@ -10,8 +10,8 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::live::live_daemon::{PROGRAM, new_home};
-use crate::live::raw_websocket::UPGRADE;
+use crate::live::support::live_daemon::{PROGRAM, new_home};
+use crate::live::support::raw_websocket::UPGRADE;
 
 /// Runs a client against a daemon, on the same paused clock.
 async fn with_daemon<F: Future<Output = ()>>(client: impl FnOnce(Handshake) -> F) {

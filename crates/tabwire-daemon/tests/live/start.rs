@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use serde_json::json;
 use tabwire_daemon::Paths;
 
-use crate::live::live_daemon::{LiveDaemon, first_line, new_home, spawn, start_process};
+use crate::live::support::live_daemon::{LiveDaemon, first_line, new_home, spawn, start_process};
 
 #[test]
 fn f37_if_the_port_is_taken_the_handshake_names_another() {

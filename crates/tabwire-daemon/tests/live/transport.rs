@@ -7,10 +7,10 @@ use std::thread;
 use serde_json::{Value, json};
 use tabwire_daemon::{Access, ROUTES};
 
-use crate::live::live_daemon::{LiveDaemon, TIMEOUT};
-use crate::live::process_facts::{internet_listeners, unix_listeners};
-use crate::live::raw_http::{exchange, flood};
-use crate::live::raw_websocket::UPGRADE;
+use crate::live::support::live_daemon::{LiveDaemon, TIMEOUT};
+use crate::live::support::process_facts::{internet_listeners, unix_listeners};
+use crate::live::support::raw_http::{exchange, flood};
+use crate::live::support::raw_websocket::UPGRADE;
 
 #[test]
 fn t08_the_daemon_listens_on_loopback_and_its_socket_only() {

@@ -8,10 +8,10 @@ use serde_json::json;
 use tabwire_daemon::limits::{CONNECTIONS, UNAUTHENTICATED_BYTES, UNAUTHENTICATED_CONNECTIONS};
 use tabwire_extension::package::extension_origin;
 
-use crate::live::live_daemon::LiveDaemon;
-use crate::live::process_facts::{descriptors, peak_memory};
-use crate::live::raw_http::{Reply, read_to_close};
-use crate::live::raw_websocket::RawWebsocket;
+use crate::live::support::live_daemon::LiveDaemon;
+use crate::live::support::process_facts::{descriptors, peak_memory};
+use crate::live::support::raw_http::{Reply, read_to_close};
+use crate::live::support::raw_websocket::RawWebsocket;
 
 /// More connections than the limit.
 const MANY: usize = CONNECTIONS + 50;

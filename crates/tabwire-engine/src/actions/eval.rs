@@ -136,6 +136,7 @@ async fn evaluate_once(
         "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
     });
     let evaluation = run(site, "Runtime.evaluate", &params, deadline).await?;
+    // Chromium allows `await` at the top level only with `replMode`.
     if expression.contains("await") && evaluation.is_not_a_script() {
         return evaluate_with_await(site, expression, deadline).await;
     }

@@ -45,6 +45,7 @@ impl Action for TabSelect {
         let tab = context.browser.find_tab(&self.id, |_| true, context.deadline).await?;
         let page = context.browser.select(tab, context.selects()).await?;
         if self.foreground {
+            // Sent only on request: in a browser with a window it takes the focus from the user.
             page.command("Page.bringToFront", &serde_json::json!({}), context.deadline).await?;
             context.browser.note_brought_to_front(&page);
         }

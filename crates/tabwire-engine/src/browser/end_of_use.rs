@@ -16,6 +16,8 @@ impl Browser {
     /// The tabs of the session's own that the user looks at: in front of their window, though no command brought them
     /// there. A headless browser shows no tab to the user.
     pub async fn tabs_in_front(&self, deadline: Deadline) -> Vec<TargetId> {
+        // A headless tab in front is `visible` too. Only the user agent says `HeadlessChrome`; `product`
+        // does not.
         let version = self.version(deadline).await.unwrap_or_default();
         if version.to_string().contains("Headless") {
             return Vec::new();

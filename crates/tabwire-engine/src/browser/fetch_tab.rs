@@ -89,6 +89,7 @@ impl<'a> FetchTab<'a> {
         let (target, session) = browser.open_hidden_tab(context, false).await?;
         let events = session.events(EventFilter::methods([PAUSED, EXTRA_INFO]));
         let tab = Self { browser, target, session, events };
+        // A redirect pauses again for the new URL, so every hop is judged.
         let patterns = json!([{"urlPattern": "*"}, {"urlPattern": "*", "requestStage": "Response"}]);
         let commands = [
             ("Network.enable", json!({})),

@@ -117,6 +117,7 @@ impl<'a> HiddenTab<'a> {
     /// Fulfils or fails a paused request of the tab.
     fn respond(&self, paused: &RequestPaused, deadline: Deadline) -> Result<PendingResponse, CdpError> {
         let (method, params) = if paused.resource_type == "Document" {
+            // The document has the origin of its URL, and the server gets no request for it.
             let body = base64::engine::general_purpose::STANDARD.encode(EMPTY_PAGE);
             let headers = json!([{"name": "content-type", "value": "text/html; charset=utf-8"}]);
             let params = json!({

@@ -95,6 +95,7 @@ impl Browser {
         struct NewContext {
             browser_context_id: BrowserContextId,
         }
+        // Without it, Chromium keeps the context and its pages when the connection ends.
         let params = json!({"disposeOnDetach": true});
         let response = self.connection.browser().send("Target.createBrowserContext", &params, deadline).await;
         let made: NewContext = response.and_then(|response| response.to()).map_err(CdpError::into_failure)?;

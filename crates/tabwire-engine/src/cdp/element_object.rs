@@ -116,6 +116,7 @@ impl ElementObject {
         context: Option<ContextId>,
         deadline: Deadline,
     ) -> Result<Option<Self>, CdpError> {
+        // A `nodeId` needs `DOM.getDocument` first and is valid in one session; a backend id needs neither.
         let mut params = json!({"backendNodeId": node});
         if let Some(context) = context {
             params["executionContextId"] = json!(context.number());
@@ -339,6 +340,7 @@ impl PageSession {
     ) -> Result<(), Failure> {
         self.check(frame, Capability::Upload)?;
         let element = self.file_input(frame, input, deadline).await?;
+        // Chromium reads the files itself, by path; it must run on the same machine.
         let params = json!({"objectId": element.id, "files": files});
         let set = element.session.send("DOM.setFileInputFiles", &params, deadline).await;
         set.map(drop).map_err(|error| self.failure_in(frame, error))

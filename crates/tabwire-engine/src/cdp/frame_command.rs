@@ -26,6 +26,7 @@ impl PageSession {
             return Box::pin(async move { Err(refused(method, "Cannot find context: the frame is gone")) });
         };
         let mut params = params.clone();
+        // Without a context, Chromium runs the code in the top frame of the process.
         if let Some(context) = context.filter(|_| method == EVALUATE) {
             params["contextId"] = json!(context.number());
         }

@@ -1,15 +1,12 @@
 //! CDP access to one page: its sessions, its frames in every process, and the page agent in each frame.
 
 mod agent_call;
-mod click_listeners;
 mod element_object;
 mod errors;
-mod event_readers;
 mod events;
 mod frame_access;
 mod frame_command;
-mod listener_table;
-mod merged_events;
+mod listeners;
 mod process_settings;
 mod raw_command;
 mod script_objects;
@@ -18,9 +15,9 @@ mod setup;
 mod workers;
 
 pub(crate) use element_object::FileInput;
+pub(crate) use events::merged::MergedEvents;
 pub(crate) use frame_access::FrameUrls;
-pub(crate) use listener_table::ClickListeners;
-pub(crate) use merged_events::MergedEvents;
+pub(crate) use listeners::table::ClickListeners;
 pub(crate) use process_settings::Setting;
 pub(crate) use raw_command::check_method;
 pub use raw_command::{RawCdp, send_raw_command};

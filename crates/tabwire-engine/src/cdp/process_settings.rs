@@ -159,6 +159,7 @@ impl PageSession {
         deadline: Deadline,
     ) -> Result<(), CdpError> {
         let Some(id) = session.id() else { return Ok(()) };
+        // Each session numbers its scripts itself, so every process has an identifier of its own.
         let identifier = self.settings().state().identifiers.get_mut(key).and_then(|known| known.remove(id));
         let Some(identifier) = identifier else { return Ok(()) };
         let params = json!({"identifier": identifier});

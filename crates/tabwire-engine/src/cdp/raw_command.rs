@@ -73,6 +73,8 @@ pub(crate) fn check_method(method: &str) -> Result<(), Failure> {
         return Err(Failure::new(ErrorCode::BadArgs, format!("`{method}` is not a CDP method."))
             .with_remedy("Give domain and name, such as Page.getLayoutMetrics."));
     };
+    // Chromium accepts some browser-level commands on a session of a page too, `Target.createTarget` among
+    // them.
     let is_plain = matches!(method, "Browser.getVersion" | "Target.getTargetInfo");
     if matches!(domain, "Target" | "Browser" | "Tracing" | "Extensions" | "SystemInfo") && !is_plain {
         let message = format!("{method} concerns the whole browser, and `cdp` sends commands to one page.");

@@ -299,6 +299,8 @@ impl PageSession {
             .to::<Value>()
             .ok()?;
         let node = described.pointer("/node/backendNodeId")?.as_i64()?;
+        // An object id belongs to one world. The node's backend id leads to the same element in the agent's
+        // world.
         let element = ElementObject::resolve(&session, node, Some(context), deadline).await.ok()??;
         let params = json!({
             "objectId": element.id(), "returnByValue": true,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step, TargetId};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream, TaskGroup};
 
-use super::event_readers::EventReaders;
+use super::events::readers::EventReaders;
 use super::process_settings::{ProcessSettings, Setting};
 use super::script_objects::ScriptHandles;
 use super::workers::{Worker, Workers};

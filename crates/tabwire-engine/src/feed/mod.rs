@@ -1,5 +1,5 @@
-//! The events of a browser for the scripts that listen: a bounded queue for each listener, and questions that a script
-//! answers, such as what happens to a paused request.
+//! The events of a browser for the scripts that listen: a bounded queue for each listener, and decisions that a script
+//! makes, such as what happens to a paused request.
 
 mod ask;
 mod kind;

@@ -51,6 +51,8 @@ impl NetworkFeed {
         let Some(entry) = log.last_of(&request_id) else { return };
         match event.method() {
             "Network.requestWillBeSent" => {
+                // CDP reports a redirect as one more `requestWillBeSent` with the same id, and sends no
+                // `responseReceived` for it.
                 let before = log.redirected_to(entry);
                 if let Some(before) = before {
                     self.send(EventKind::Response, before, response_facts(before));
@@ -81,6 +83,7 @@ impl NetworkFeed {
             "Network.webSocketFrameSent" | "Network.webSocketFrameReceived" => {
                 let Ok(SocketFrame { response, .. }) = event.to::<SocketFrame>() else { return };
                 let what = if event.method().ends_with("Sent") { "sent" } else { "received" };
+                // RFC 6455: opcode 1 is text. CDP gives other payloads in base64.
                 (what, Some(response.payload_data), (response.opcode - 1.0).abs() < 0.5)
             }
             _ => return,

@@ -260,6 +260,7 @@ pub(crate) fn pieces(text: &str, at_once: usize) -> Vec<(usize, Piece)> {
                     _ => pieces.push((1, Piece::Keys(events.into()))),
                 }
             }
+            // No key of the layout makes this character. It is inserted, as an input method does.
             (_, Some((count, Piece::Text(run)))) => {
                 *count += 1;
                 run.push(letter);

@@ -20,6 +20,7 @@ impl Page {
             self.begin("Input.dispatchTouchEvent", &params, deadline)
         };
         let finger = json!([{"x": point.x, "y": point.y, "radiusX": 1, "radiusY": 1, "force": 1, "id": 0}]);
+        // CDP lists the fingers that are still down, so the end of a tap has none.
         vec![event("touchStart", finger), event("touchEnd", json!([]))]
     }
 }

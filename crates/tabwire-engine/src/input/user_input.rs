@@ -179,6 +179,7 @@ impl UserInput {
             Self::Key { .. } => ("Input.dispatchKeyEvent", self.key_event()),
             Self::Text { text } => ("Input.insertText", json!({"text": text})),
             Self::Compose { text } => {
+                // CDP counts UTF-16 units, as JavaScript does.
                 let end = text.encode_utf16().count();
                 let params = json!({"text": text, "selectionStart": end, "selectionEnd": end});
                 ("Input.imeSetComposition", params)

@@ -144,6 +144,7 @@ impl LiveView {
     pub(crate) async fn start(page: Page, session: CdpSession, deadline: Deadline) -> Result<Self, Failure> {
         let methods = ["Page.screencastFrame", "Page.screencastVisibilityChanged", "Page.frameNavigated"];
         let events = session.events(EventFilter::methods(methods));
+        // CDP sends `Page.frameNavigated` only to sessions that enabled `Page`, each for itself.
         session.send("Page.enable", &(), deadline).await.map_err(CdpError::into_failure)?;
         let (dialog, chooser) = (page.state().dialog(), page.state().chooser());
         let (check, crashed) = (page.start_screenshot_check(), page.crash_changes());
@@ -362,6 +363,8 @@ impl LiveView {
         };
         let history = self.session.send("Page.getNavigationHistory", &(), SETUP_DEADLINE).await;
         let Ok(history) = history.and_then(|response| response.to::<Value>()) else { return };
+        // CDP has no command for back and forward, and a script with `history.back()` waits behind an open
+        // dialog.
         let wanted = history["currentIndex"].as_i64().and_then(|now| usize::try_from(now + step).ok());
         if let Some(entry) = wanted.and_then(|wanted| history["entries"].get(wanted)) {
             let params = json!({"entryId": entry["id"]});
@@ -420,6 +423,8 @@ impl Page {
     async fn checked_image(&self, params: &Value, deadline: Deadline) -> Result<Vec<u8>, Failure> {
         self.check_documents()?;
         let watch = self.start_screenshot_check();
+        // A background tab produces no frames: about every second capture would hang (Chromium 156,
+        // docs/cdp/background-tabs-and-screenshots.md).
         let tiny = self.start_tiny_cast(deadline);
         let response = self.command("Page.captureScreenshot", params, deadline).await;
         self.end_tiny_cast(tiny);

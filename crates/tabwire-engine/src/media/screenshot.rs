@@ -164,6 +164,7 @@ pub(crate) async fn read_stream(
 ) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = loop {
+        // A large response blocks the one connection for all tabs, about 30 ms for each MiB (Chromium 156).
         let params = json!({"handle": handle, "size": 1024 * 1024});
         let part: Value = match page.command("IO.read", &params, deadline).await {
             Ok(part) => part,
@@ -186,6 +187,7 @@ pub(crate) async fn read_stream(
             break Ok(());
         }
     };
+    // Chromium keeps the data of a stream until it is closed.
     drop(page.begin("IO.close", &json!({"handle": handle}), SETUP_DEADLINE.into()));
     read.map(|()| bytes)
 }

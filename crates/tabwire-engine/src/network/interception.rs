@@ -152,6 +152,7 @@ async fn decision_of(
 
 /// Sends a verdict; one that the browser rejects continues the request. Returns whether it was rejected.
 async fn send(session: &CdpSession, network: &Weak<PageNetwork>, id: &str, verdict: Verdict) -> bool {
+    // A paused request stays paused until it gets a verdict, and with it what waits for it in the page.
     let sent = session.send(verdict.method, &verdict.params, VERDICT_DEADLINE).await;
     let Err(error) = sent else { return false };
     if is_over(&error) {

@@ -216,6 +216,7 @@ impl EmulatedBrowser {
         let Some(frame) = frame else { return };
         let reported = self.tabs.get(&tab).map(|tab| tab.description.url.clone());
         let text = |name: &str| frame.get(name).and_then(Value::as_str).unwrap_or_default();
+        // CDP gives a frame its URL without the fragment, which is a field of its own.
         let url = format!("{}{}", text("url"), text("urlFragment"));
         if url.is_empty() || reported.as_deref() == Some(url.as_str()) {
             return;
@@ -242,6 +243,7 @@ impl EmulatedBrowser {
                 let frame = below.get("frame").cloned().unwrap_or_default();
                 let (id, parent) = (frame.get("id").cloned(), frame.get("parentId").cloned());
                 let attached = json!({"frameId": id, "parentFrameId": parent}).to_string();
+                // Playwright ignores a context of a frame that it has not been notified of.
                 self.send_event(Some(session), "Page.frameAttached", &attached);
                 let navigated = json!({"frame": frame, "type": "Navigation"}).to_string();
                 self.send_event(Some(session), "Page.frameNavigated", &navigated);

@@ -107,6 +107,7 @@ impl EmulatedBrowser {
     fn set_discover(&mut self, session: Option<&CdpSessionId>, wanted: Discovery, requester: &Requester) {
         if let Some(SessionTarget::Browser { discover, .. }) = self.sessions.browser_target_mut(session) {
             *discover = wanted;
+            // As in Chromium, only a filter that names tabs shows the tab targets.
             let tab_target = self.tabs.keys().filter_map(|tab| self.tab_target_info(*tab));
             let tab_target: Vec<Value> = tab_target.filter(|_| wanted == Discovery::PagesAndTabs).collect();
             let pages = self.target_infos();

@@ -174,6 +174,8 @@ impl EmulatedBrowser {
     pub(super) fn resume_if_last(&mut self, debuggee_id: &DebuggeeId, session: &CdpSessionId) {
         let Some(child) = self.debuggees.find_child_mut(debuggee_id) else { return };
         child.initializing.remove(session);
+        // Chrome pauses a child once, for the one real session. It runs when the last of the virtual ones
+        // resumes it or leaves.
         let is_paused = child.paused_for.remove(session);
         if is_paused && child.paused_for.is_empty() {
             let command = Command::new("Runtime.runIfWaitingForDebugger", "{}");

@@ -70,6 +70,7 @@ impl EmulatedBrowser {
         match text("state").as_str() {
             "completed" => {
                 self.downloads.finish(&guid);
+                // Chrome sends a page's debugger no file name; `chrome.downloads` has it, found by its URL.
                 let pending = PendingRequest::internal(OnResponse::Download(params));
                 self.request("download", json!({"tab": tab, "url": url}), pending);
             }

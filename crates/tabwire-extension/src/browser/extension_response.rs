@@ -139,6 +139,8 @@ impl EmulatedBrowser {
         if url.is_empty() || url == "about:blank" {
             return self.succeed(&requester, &json!({"targetId": target}).to_string());
         }
+        // The tab opened blank: the debugger is attached before its first request, so that settings and
+        // rules apply to it.
         let command = Command::new("Page.navigate", &json!({"url": url}).to_string());
         self.execute_attached(&debuggee_id, None, command, requester, OnResponse::Navigated { target });
     }

@@ -58,6 +58,7 @@ impl EmulatedBrowser {
         match method {
             "Runtime.executionContextCreated" => {
                 let read = lenient_json::read(params.as_bytes());
+                // The session already has this context, under a synthetic id.
                 if read.get("context").is_some_and(|context| entry.contexts.match_real(context)) {
                     return self.release_blocked(session);
                 }

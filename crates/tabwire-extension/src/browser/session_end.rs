@@ -93,6 +93,8 @@ impl EmulatedBrowser {
                 commands.push(Command::new("Runtime.removeBinding", &params));
             }
         }
+        // Chromium undoes overrides when a session detaches. Here all sessions share the one of
+        // `chrome.debugger`, which stays.
         for (undo, params) in gone.overrides.iter().filter_map(|method| undo_of(method)) {
             commands.push(Command::new(undo, params));
         }

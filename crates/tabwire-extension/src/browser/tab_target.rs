@@ -72,6 +72,7 @@ impl EmulatedBrowser {
                 }
                 Err(error) => self.fail(&requester, &error),
             },
+            // Chromium responds with `{}` too when nothing waits; clients resume every target.
             "Runtime.runIfWaitingForDebugger" => self.succeed(&requester, "{}"),
             method if method.starts_with("Target.") || method.starts_with("Browser.") => {
                 self.browser_command(Some(session), command, requester);

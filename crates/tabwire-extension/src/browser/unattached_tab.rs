@@ -36,6 +36,8 @@ impl EmulatedBrowser {
         let mut response = json!({});
         let mut script = None;
         match command.method.as_str() {
+            // Clients make no page object without a frame tree. Connecting must not attach the debugger to
+            // every tab.
             "Page.getFrameTree" => {
                 entry.has_synthetic_tree = true;
                 response = tree;
@@ -143,6 +145,7 @@ impl EmulatedBrowser {
                 let params = json!({"frame": frame, "type": "Navigation"});
                 self.send_event(Some(&session), "Page.frameNavigated", &params.to_string());
                 self.send_lifecycle_events(id, &session, &STARTED, true);
+            // A change of the fragment keeps the document: clients would wait in vain for its load event.
             } else if is_fragment_change && has_page {
                 let params = json!({"frameId": frame["id"], "url": url, "navigationType": "fragment"});
                 self.send_event(Some(&session), "Page.navigatedWithinDocument", &params.to_string());

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Everything that the daemon tells the user of a browser. Each replaces the one before.
+/// Everything that the daemon reports to the user of a browser. Each replaces the one before.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Notification {
     /// Questions that wait for an answer, the most urgent first.

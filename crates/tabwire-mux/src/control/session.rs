@@ -26,6 +26,8 @@ impl Mux {
     pub fn start(&mut self, earlier: Option<&str>, now: Instant) {
         self.router.set_clock(now);
         self.control.start(now);
+        // Sessions below the old control session end with it, and Chromium 156 sends no event for them:
+        // what clients of the dead daemon left is gone after this command.
         if let Some(earlier) = earlier {
             self.router.send(
                 None,
@@ -164,6 +166,8 @@ impl Mux {
             "Target.targetCrashed" => self.target_crashed(params, now),
             "Target.attachedToTarget" => self.control_attached(params, now),
             "Target.detachedFromTarget" => {
+                // A browser that ends sends this event for each of its targets, but so does a user who
+                // closes tabs.
                 self.control.note_signal(WeakSignal::DetachedFromTarget, now);
                 if let Some(id) = params.get("sessionId").and_then(Value::as_str).map(CdpSessionId::new) {
                     self.report_detached(&id, params);

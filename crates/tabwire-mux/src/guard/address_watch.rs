@@ -78,6 +78,8 @@ impl Mux {
         if let Some(session) = session {
             self.router.send(
                 Some(&session),
+                // The mux created the page blank: a page that is created with a URL requests it before the
+                // mux has its session (guarded clients only).
                 "Page.navigate",
                 json!({"url": url}),
                 InternalCommand::FireAndForget,

@@ -80,6 +80,7 @@ impl Mux {
         let Some(request) = params.get("requestId").and_then(Value::as_str) else { return };
         let target = self.state.sessions.find(session.as_str()).and_then(Session::target);
         let entry = target.and_then(|target| self.state.targets.find(target.as_str()));
+        // A redirect pauses again with the new URL, under the same network id: every hop is judged here.
         if entry.is_none_or(|entry| self.state.may_navigate(entry, &params)) {
             let params = json!({"requestId": request});
             self.router.send(

@@ -75,6 +75,8 @@ impl Mux {
         if matches!(method, "Page.enable" | "Page.disable")
             && let Some(session) = self.state.sessions.find_mut(command.session.as_str())
         {
+            // Only a session with `Page` enabled before a dialog opened can close it
+            // (docs/cdp/dialogs-block.md).
             session.has_page_on = method == "Page.enable";
         }
         let is_judged = || self.state.clients.guard(command.client).is_some_and(|guard| guard.wants_frames());
@@ -149,6 +151,8 @@ impl BrowserState {
         let guard = self.clients.guard(client).filter(|guard| guard.wants_frames())?;
         let method = &*asked.method;
         let streams =
+            // Their results are only handles. `IO.read` names the handle and no frame, so its URLs are
+            // recorded now.
             matches!(method, "Page.printToPDF" | "Fetch.takeResponseBodyAsStream" | "IO.resolveBlob");
         if !streams && method != "Page.createIsolatedWorld" && !FILTERED_RESULTS.contains(&method) {
             return None;
@@ -199,6 +203,7 @@ impl BrowserState {
             ("IO.resolveBlob", _, NamedFrame::Known { urls, .. }) => {
                 urls.into_iter().map(Box::from).collect()
             }
+            // A printed page contains the frames of every process.
             ("Page.printToPDF", ..) => {
                 let seen = parts.all_frames().unwrap_or_default();
                 seen.urls.into_iter().map(Box::from).collect()

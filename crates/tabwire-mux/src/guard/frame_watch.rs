@@ -106,6 +106,7 @@ impl Mux {
     }
 
     fn request_frame_tree(&mut self, session: &CdpSessionId, target: &TargetId, now: Instant) {
+        // Events first: a frame that appears between the two commands is then in an event or in the tree.
         self.router.send(Some(session), "Page.enable", json!({}), InternalCommand::FireAndForget, now);
         self.router.send(
             Some(session),

@@ -386,6 +386,8 @@ fn names_of_event(method: &str, frame: &[u8]) -> Option<NamedParts> {
     struct Header {
         header: NamedParts,
     }
+    // Nearly all events name their frame, context or request directly in `params`; these two do so one
+    // level below.
     if method == "CSS.styleSheetAdded" {
         return serde_json::from_slice::<StyleSheetAdded>(frame).ok().map(|added| added.params.header);
     }

@@ -84,6 +84,7 @@ impl Mux {
                 now,
             );
         }
+        // To this client its partition is the default context, which Chromium refuses to dispose of.
         let owner = Owner::Client(command.client);
         let own: Vec<String> = self
             .state

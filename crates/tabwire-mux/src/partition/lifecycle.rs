@@ -76,6 +76,8 @@ impl Mux {
             self.router.push(Output::ContextCreated { ticket, context: None });
             return;
         };
+        // The context must outlive the daemon: with `disposeOnDetach`, Chromium disposes of it when the
+        // control session ends.
         let mut params = json!({"disposeOnDetach": false});
         if let (Some(proxy), Some(members)) = (proxy, params.as_object_mut()) {
             members.insert("proxyServer".to_owned(), json!(proxy));

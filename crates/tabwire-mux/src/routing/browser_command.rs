@@ -51,6 +51,7 @@ impl Mux {
             "Target.getBrowserContexts" => self.forward(command, ResponseHandling::ContextList, now),
             "Target.getTargets" => self.forward(command, ResponseHandling::TargetList, now),
             "Target.exposeDevToolsProtocol" => self.command_expose(command, params, now),
+            // It ends the browser of all clients.
             method @ "Browser.crash" => {
                 let sentence =
                     format!("{method} is not available: it would bypass checks or affect other clients.");
@@ -148,6 +149,7 @@ impl Mux {
             .filter(|target| matches!(target.owner, Owner::Client(owner) if is_own(owner)))
             .filter(|target| target.target_type() == "page")
             .filter(|target| {
+                // Disposing of a context closes the pages in it.
                 !target.text("browserContextId").is_some_and(|id| contexts.iter().any(|own| own == id))
             })
             .map(|target| target.id.as_str().to_owned())

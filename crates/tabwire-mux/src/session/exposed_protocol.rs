@@ -311,6 +311,8 @@ impl Mux {
         let Some(exposure) = self.exposures.entries.get(&id) else { return };
         let (Some(page), Some(context)) = (exposure.page.clone(), exposure.context) else { return };
         let message = json!(String::from_utf8_lossy(frame));
+        // As Chromium delivers messages: to the property `onmessage` of the binding object, if the page has
+        // set it.
         let expression = format!("window[{}]?.onmessage?.({message})", json!(exposure.name));
         let params = json!({"expression": expression, "contextId": context});
         self.router.send(Some(&page), "Runtime.evaluate", params, InternalCommand::FireAndForget, now);

@@ -85,6 +85,8 @@ impl Mux {
             .iter()
             .filter_map(|session| self.state.sessions.find(session.as_str())?.target().cloned())
             .collect();
+        // A client without a guard got the first session on each page, because only that one receives every
+        // event.
         let is_bare = |target: &&TargetEntry| {
             target.target_type() == "page" && target.is_resolved() && !attached.contains(&target.id)
         };
@@ -104,6 +106,8 @@ impl Mux {
             Some(named) => id.as_str() == named,
             None => session.target().map(TargetId::as_str) == text("targetId"),
         };
+        // Chromium refuses to detach a child of another browser-level session: the id is unknown there
+        // (-32602).
         let is_given = |(id, session): &(&CdpSessionId, &Session)| {
             session.is_handed_over
                 && session.parent.as_ref() == Some(&command.session)
@@ -134,6 +138,7 @@ impl Mux {
     /// Detaches an auto-attached session of a browser-level session.
     pub(crate) fn detach_child(&mut self, session: &CdpSessionId, child: &CdpSessionId, now: Instant) {
         let is_given = self.state.sessions.find(child.as_str()).is_some_and(|child| child.is_handed_over);
+        // The browser accepts the command only from the session that the child was attached through.
         let parent = self.control.session().filter(|_| is_given).unwrap_or_else(|| session.clone());
         let params = json!({"sessionId": child.as_str()});
         self.router.send(

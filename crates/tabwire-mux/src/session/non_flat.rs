@@ -64,6 +64,8 @@ impl NonFlatSessions {
                 return frame;
             };
             let Some((id, (parent, target))) = self.sessions.get_key_value(session) else { return frame };
+            // The inner message has no `sessionId`: the envelope names it, as Chromium does without
+            // `flatten`.
             let mut inner = BytesMut::from(frame.get(..member.start).unwrap_or_default());
             inner.extend_from_slice(frame.get(member.end..).unwrap_or_default());
             let params = json!({

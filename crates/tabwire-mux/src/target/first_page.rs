@@ -43,6 +43,8 @@ enum TargetQuery {
 impl TargetQuery {
     fn read(envelope: &ClientEnvelope<'_>) -> Option<Self> {
         let (query, flag) = match envelope.method {
+            // What Puppeteer (`setDiscoverTargets`), Playwright (`setAutoAttach`) and raw clients
+            // (`getTargets`) send first.
             "Target.getTargets" => return Some(Self::List),
             "Target.setDiscoverTargets" => (Self::Discover, "discover"),
             "Target.setAutoAttach" => (Self::Attach, "autoAttach"),

@@ -17,6 +17,7 @@ impl Mux {
     pub fn open_tab(&mut self, ticket: u64, url: &str, partition: Option<PartitionId>, now: Instant) {
         match self.control.session() {
             Some(control) => {
+                // In a browser with a window, a tab without `background` takes the focus from the user.
                 let mut params = json!({"url": url, "background": true});
                 let place = partition.as_ref().and_then(|partition| self.state.partitions.find(partition));
                 if let (Some(PartitionScope::Context(context)), Some(members)) =

@@ -113,7 +113,7 @@ async function exposeBinding(owner, method, name, callback) {
   return { dispose, [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]: dispose };
 }
 
-/** Takes a function from the documents that are there. Calls of later documents are answered with an error. */
+/** Takes a function from the documents that are there. Calls of later documents fail with an error. */
 async function removeBinding(owner, name, title) {
   delete bindingsOf(owner)[name];
   for (const page of owner instanceof BrowserContext ? owner.pages() : [owner]) {
@@ -166,7 +166,7 @@ async function callBinding(page, { name, payload, frame }) {
   }
   const params = { frame: frame ?? "", name, call: call.id, is_error: isError, value: stringify(data) };
   // The page may be gone by now.
-  await page.call("binding_answer", params, { title: name }).catch(() => {});
+  await page.call("binding_result", params, { title: name }).catch(() => {});
 }
 
 /** Actions before which handlers of overlays run. */

@@ -183,7 +183,7 @@ class Route {
     while (entry !== undefined && !fitsRoute(entry, this.#page, this.#request)) entry = this.#handlers.shift();
     const failed = (error) => {
       host.console("error", `route: a handler failed: ${inspect(error)}`);
-      if (!this.#isHandled) this.#answer("pass", {}, "route").catch(() => {});
+      if (!this.#isHandled) this.#decide("pass", {}, "route").catch(() => {});
     };
     if (entry === undefined) return this.#continue(this.#changes, "route.fallback").catch(() => {});
     entry.left--;
@@ -200,7 +200,7 @@ class Route {
   async allowOrigin() {
     const asked = this.#request.headers();
     const allowed = { ...originHeaders(asked.origin), "access-control-allow-methods": asked["access-control-request-method"], "access-control-allow-headers": asked["access-control-request-headers"] ?? "*" };
-    await this.#answer("fulfill", { status: 204, headers: entries(allowed).map(([name, value]) => `${name}: ${value}`), body: "" }, "route");
+    await this.#decide("fulfill", { status: 204, headers: entries(allowed).map(([name, value]) => `${name}: ${value}`), body: "" }, "route");
   }
 
   #begin(title) {
@@ -208,16 +208,16 @@ class Route {
     this.#isHandled = true;
   }
 
-  async #answer(answer, params, title) {
+  async #decide(decision, params, title) {
     this.#isHandled = true;
-    await callAction("route_answer", { question: this.#question, answer, ...withoutUndefined(params) }, { title, tab: this.#page.tab });
+    await callAction("route_decision", { question: this.#question, decision, ...withoutUndefined(params) }, { title, tab: this.#page.tab });
   }
 
   async abort(code = "failed") {
     this.#begin("route.abort");
     const reason = ABORT_REASONS[code];
     if (reason === undefined) throw new Error(`route.abort: Unknown error code: ${code}`);
-    await this.#answer("abort", { reason }, "route.abort");
+    await this.#decide("abort", { reason }, "route.abort");
   }
 
   async fallback(changes = {}) {
@@ -239,7 +239,7 @@ class Route {
   }
 
   async #continue({ url, method, headers, postData }, title) {
-    if ([url, method, headers, postData].every((one) => one === undefined)) return this.#answer("pass", {}, title);
+    if ([url, method, headers, postData].every((one) => one === undefined)) return this.#decide("pass", {}, title);
     const params = { url, method, body: postData === undefined ? undefined : toBase64(bytesOf(postData)) };
     if (headers !== undefined) {
       keepPaused(this.#paused, { request: this.#request, headers });
@@ -251,7 +251,7 @@ class Route {
       const names = new Set(given.map(([name]) => name.toLowerCase()));
       params.remove_headers = this.#request.sentHeaderNames().filter((name) => !names.has(name.toLowerCase()) && !KEPT_HEADERS.has(name.toLowerCase()));
     }
-    await this.#answer("continue", params, title);
+    await this.#decide("continue", params, title);
   }
 
   async fulfill(response = {}) {
@@ -284,7 +284,7 @@ class Route {
     const lines = entries(named).flatMap(([name, value]) => (name === "set-cookie" ? value.split("\n") : [value]).map((one) => `${name}: ${one}`));
     const bytes = content === undefined ? undefined : bytesOf(content);
     if (bytes !== undefined && named["content-length"] === undefined) lines.push(`content-length: ${bytes.length}`);
-    await this.#answer("fulfill", { status, headers: lines, body: bytes === undefined ? undefined : toBase64(bytes), path }, "route.fulfill");
+    await this.#decide("fulfill", { status, headers: lines, body: bytes === undefined ? undefined : toBase64(bytes), path }, "route.fulfill");
   }
 
   async fetch({ url, method, headers, postData, maxRedirects, timeout } = {}) {

@@ -186,7 +186,7 @@ function nestedSelector(engine, body) {
   return selectorSteps(inner);
 }
 
-/** The steps of a selector. One that cannot be read has a step that tells why, when it is used. */
+/** The steps of a selector. One that cannot be read has a step that throws the reason when it is used. */
 function parseSelector(selector) {
   if (typeof selector !== "string") throw new Error(`selector: expected string, got ${typeof selector}`);
   try {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub(super) struct Ended;
 
-/// The connection to the client. A thread reads, so that a turn can wait for several things.
+/// The connection to the client. A thread reads, so that a turn can wait for several events.
 #[derive(Debug)]
 pub(super) struct Connection {
     messages: Receiver<Value>,

@@ -10,10 +10,10 @@ use tabwire_daemon::{KeyPlace, SaveResult};
 use tabwire_engine::{LoginSelectors, SavedLogin, SecretText, find_action, origin_of, totp_code};
 use url::Url;
 
-use super::passphrase::{read_secret_file, vault, vault_passphrase};
 use super::{Context, action};
 use crate::cli::AuthCommand;
 use crate::cli::invocation::ActionFlags;
+use crate::commands::action::passphrase::{read_secret_file, vault, vault_passphrase};
 use crate::output::printer::table;
 use crate::output::prompt::prompt_secret;
 

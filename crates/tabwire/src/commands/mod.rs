@@ -2,7 +2,6 @@
 
 mod action;
 mod auth;
-mod batch;
 mod cdp_url;
 mod chat;
 mod chrome;
@@ -17,7 +16,6 @@ mod extension;
 pub(crate) mod log;
 pub(crate) mod mcp;
 mod opener;
-mod passphrase;
 mod policy;
 mod profile;
 mod provider;
@@ -200,7 +198,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         }
         Command::Close { tab } => action::close(context, json!({"tab": tab})),
         Command::Batch { file, bail, options } => {
-            return batch::run(context, file, bail, &options.into_options()?);
+            return action::batch::run(context, file, bail, &options.into_options()?);
         }
         Command::Execute(flags) => return script::execute(context, *flags),
         Command::Run(flags) => return script::run(context, *flags),

@@ -27,6 +27,7 @@ pub(crate) fn terminal_width() -> Option<usize> {
     if !stdout.is_terminal() {
         return None;
     }
+    // A terminal whose size was never set, such as a serial line or a new pty, reports 0 columns.
     let columns = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| size.ws_col);
     Some(usize::from(if columns == 0 { DEFAULT_WIDTH } else { columns }))
 }

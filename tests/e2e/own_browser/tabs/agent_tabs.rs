@@ -100,7 +100,7 @@ fn b1_each_agent_has_a_tab_group_with_its_name() {
 }
 
 #[test]
-fn status_tells_an_agent_why_no_browser_is_there() {
+fn status_says_why_no_browser_is_there() {
     let world = World::new();
     let mut client = agent(&world, "claude-code");
     let status = client.text("status", json!({}));

@@ -131,7 +131,7 @@ impl Connection {
         self.send(&text).await
     }
 
-    /// Sends the agents. Beside the connection: their programs take a while to answer.
+    /// Sends the agents. Beside the connection: their programs take a while to respond.
     fn send_agents(&self, again: bool) {
         let (daemon, responses) = (Arc::clone(&self.daemon), self.responses.clone());
         self.daemon.tasks.start("chat-agents", async move {

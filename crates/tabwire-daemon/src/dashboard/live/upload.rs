@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tabwire_api::{ErrorCode, Failure};
 
 use super::message::FilePart;
-use crate::action::output_dirs::OutputDirs;
-use crate::action::safe_name::safe_name;
+use crate::action::files::output_dirs::OutputDirs;
+use crate::action::files::safe_name::safe_name;
 
 /// Files of one choice.
 const FILES: usize = 16;

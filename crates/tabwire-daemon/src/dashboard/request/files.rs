@@ -15,8 +15,8 @@ use tabwire_audit::Filter;
 
 use super::blocking;
 use super::rows::open;
-use crate::action::listed_files::WrittenFile;
-use crate::action::output_dirs::OutputDirs;
+use crate::action::files::listed_files::WrittenFile;
+use crate::action::files::output_dirs::OutputDirs;
 use crate::daemon::Daemon;
 
 /// Bytes of a file in one response.

@@ -59,6 +59,7 @@ impl Action for FrameGoto {
         let mut params = navigate_params(&url, self.referer.as_deref());
         params["frameId"] = json!(frame);
         let response = page.command("Page.navigate", &params, context.deadline).await?;
+        // `Page.navigate` also succeeds when the navigation fails; the reason is in `errorText`.
         match response.get("errorText").and_then(Value::as_str).filter(|text| !text.is_empty()) {
             None => Ok(Nothing {}),
             Some(text) => Err(Failure::new(ErrorCode::CdpError, format!("{text} at {url}"))),

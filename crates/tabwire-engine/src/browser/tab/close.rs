@@ -50,6 +50,7 @@ impl Browser {
     /// Sends `Target.closeTarget`. A target that is already gone counts as closed.
     async fn request_close(&self, target: &TargetId, deadline: Deadline) -> Result<(), Failure> {
         let params = json!({"targetId": target});
+        // Succeeds also while a `beforeunload` dialog is open (Chromium 156).
         match self.connection.browser().send("Target.closeTarget", &params, deadline).await {
             Ok(_) => Ok(()),
             Err(CdpError::Protocol { .. }) if self.registry.find(target).is_none() => Ok(()),

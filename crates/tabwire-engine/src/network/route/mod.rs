@@ -120,6 +120,8 @@ impl Verdict {
                 let changed: Vec<Header> = serde_json::from_value(changed.clone()).unwrap_or_default();
                 changed.into_iter().collect()
             }
+            // `headers` of `Fetch.continueRequest` replaces all headers: the request's own have to be in
+            // it.
             None => paused.request.headers.clone(),
         };
         added.iter().for_each(|header| headers.set(&header.name, &header.value));

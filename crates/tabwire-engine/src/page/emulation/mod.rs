@@ -161,6 +161,8 @@ impl Emulation {
         let mut params =
             self.user_agent.as_ref().map_or_else(|| json!({"userAgent": ""}), UserAgent::to_params);
         if let Some(locale) = &self.locale {
+            // `Emulation.setLocaleOverride` changes `Intl` only. The header and `navigator.languages`
+            // follow this.
             params["acceptLanguage"] = json!(locale);
         }
         let is_on = self.user_agent.is_some() || self.locale.is_some();

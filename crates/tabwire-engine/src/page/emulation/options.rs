@@ -230,6 +230,7 @@ async fn decide(context: &Context, page: &Page, permission: &DecidedPermission) 
     let mut params = json!({
         "permission": {"name": permission.name}, "origin": permission.origin, "setting": permission.setting,
     });
+    // Without it, Chromium sets the permission of the default context.
     if let Some(jar) = context.browser.context_of(page.target()) {
         params["browserContextId"] = json!(jar);
     }

@@ -54,9 +54,9 @@ pub(crate) fn fit_actions(stage: &Stage, tab: TabId) -> Vec<Fit> {
 /// Actions of scripts that name something which only an event or another call reports. The e2e tests of scripts use them.
 const OF_EVENTS: &[&str] = &[
     "request_facts",
-    "route_answer",
+    "route_decision",
     "frame_goto",
-    "binding_answer",
+    "binding_result",
     "script_download",
     "set_files",
     "context_page",

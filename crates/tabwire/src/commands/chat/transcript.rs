@@ -79,7 +79,7 @@ pub(super) fn question(item: &Value) -> String {
     }
 }
 
-/// The fill of the context and the cost, of agents that tell them.
+/// The fill of the context and the cost, of agents that report them.
 pub(super) fn usage(usage: &Value) -> String {
     let (Some(used), Some(size)) = (usage["used"].as_u64(), usage["size"].as_u64().filter(|size| *size > 0))
     else {

@@ -51,7 +51,7 @@ pub(super) fn check(inputs: &CheckInputs<'_>) -> Finding {
     }
 }
 
-/// What Firefox cannot do, from the table that commands answer with.
+/// What Firefox cannot do, from the table that commands use.
 fn gaps() -> String {
     tabwire_bidi::gaps::sentences().collect::<Vec<_>>().join(" ")
 }

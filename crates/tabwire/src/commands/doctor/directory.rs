@@ -203,6 +203,7 @@ fn holds_only_ours(directory: &Path) -> bool {
 
 /// Sets the mode of a file or directory of this user. Does not follow a link that was put in its place meanwhile.
 pub(super) fn close_to_others(path: &Path, mode: u32, follow: bool) -> std::io::Result<()> {
+    // Without `O_NONBLOCK`, the open of a FIFO waits for a writer (fifo(7)).
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let flags = if follow { flags } else { flags | OFlags::NOFOLLOW };
     let opened = rustix::fs::open(path, flags, Mode::empty())?;

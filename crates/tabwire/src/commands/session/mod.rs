@@ -13,9 +13,10 @@ use tabwire_api::{ErrorCode, Failure, SessionName};
 
 use crate::cli::session_command::SessionCommand;
 use crate::cli::session_flags::{SessionFlags, ViewFlags};
+use crate::commands::Context;
+use crate::commands::action::passphrase;
 use crate::commands::action::{print_notices, request_action, run_action, unreadable};
 use crate::commands::status::age;
-use crate::commands::{Context, passphrase};
 use crate::output::printer::table;
 
 /// The daemon's response to `session_list`.

@@ -43,7 +43,7 @@ impl FrameFlow {
         *self = Self { seq: self.seq, is_blank: true, ..Self::default() };
     }
 
-    /// Whether the page has no picture of what the tab shows. A page that does not change draws no further frame.
+    /// Whether the page has no frame of what the tab shows. A page that does not change draws no further frame.
     pub(super) const fn is_blank(&self) -> bool {
         self.is_blank
     }

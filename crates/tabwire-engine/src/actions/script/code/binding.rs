@@ -1,4 +1,4 @@
-//! `expose_binding` and `binding_answer`: functions of a script that pages can call.
+//! `expose_binding` and `binding_result`: functions of a script that pages can call.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ impl Action for ExposeBinding {
 
 /// Return the result of a function to the page that called it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
-pub(crate) struct BindingAnswer {
+pub(crate) struct BindingResult {
     /// The frame of the call.
     #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     frame: String,
@@ -110,8 +110,8 @@ pub(crate) struct BindingAnswer {
     value: String,
 }
 
-impl Action for BindingAnswer {
-    const NAME: &'static str = "binding_answer";
+impl Action for BindingResult {
+    const NAME: &'static str = "binding_result";
     const EFFECT: Effect = Effect::Eval;
     const EXAMPLES: &'static [Example] = &[];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Execute);

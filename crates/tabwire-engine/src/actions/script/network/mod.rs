@@ -3,4 +3,4 @@
 pub(super) mod http_fetch;
 pub(super) mod network_idle;
 pub(super) mod request_facts;
-pub(super) mod route_answer;
+pub(super) mod route_decision;

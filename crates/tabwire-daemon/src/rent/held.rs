@@ -18,8 +18,8 @@ use crate::rent::{REQUEST_DEADLINE, Rentals, capital};
 /// Why a hub ends when the Grid or provider no longer has the browser.
 const ENDED_THERE: &str = "it was ended there (it timed out, its node is gone, or another client deleted it)";
 
-/// Why a browser is lost whose machine cannot be reached.
-const SILENT_NODE: &str = "its node does not respond";
+/// Why a browser is lost for which the Grid or provider reports an error of its own.
+const SILENT_NODE: &str = "its node, or the browser on it, does not respond";
 
 /// How long to wait for the reason of a loss.
 const REASON_DEADLINE: Duration = Duration::from_secs(5);
@@ -60,7 +60,7 @@ pub(crate) struct HeldRental {
 enum Presence {
     There,
     Gone,
-    /// The Grid or provider responds, but not the machine that runs the browser.
+    /// The Grid or provider responds, but not the machine that runs the browser, or not the browser.
     Silent,
     Unknown,
 }

@@ -45,7 +45,7 @@ fn sessions_of_a_real_hub_run_on_two_nodes_and_outlive_one() {
     let status = world.json(&["session", "status"]);
     let node = status["result"]["remote"]["node"].as_str().expect("a node").to_owned();
     grid.kill_node(&node);
-    loses_and_comes_back(&world, "its node does not respond", "default");
+    loses_and_comes_back(&world, "its node, or the browser on it, does not respond", "default");
     let status = world.json(&["session", "status"]);
     let now = status["result"]["remote"]["node"].as_str().unwrap_or_default();
     assert!(nodes.contains(now) && now != node, "{status}");

@@ -4,6 +4,7 @@ mod browser_clients;
 pub(crate) mod cargo_deny;
 mod debian_roots;
 mod free_space;
+mod geckodriver;
 mod nextest;
 mod python_clients;
 mod system_packages;
@@ -89,14 +90,19 @@ pub(crate) fn build_requirements(repository: &Repository, consent: Consent) -> R
     Step::cargo("crates", &["fetch", "--quiet"]).run(repository.root())
 }
 
-/// Installs the Node and Python packages that tests of this size run, and Java, Ruby and Nix for full ones. No build needs them.
+/// Installs the Node and Python packages that tests of this size run, and Java, Ruby, Nix and geckodriver for full ones. No
+/// build needs them.
 pub(crate) fn client_packages(repository: &Repository, size: TestSize) -> Result<(), Error> {
     if size == TestSize::Full {
         system_packages::provide_for_full_tests(repository)?;
     }
     browser_clients::provide(repository, size)?;
     python_clients::provide(repository, size)?;
-    if size == TestSize::Full { debian_roots::provide(repository) } else { Ok(()) }
+    if size == TestSize::Full {
+        geckodriver::provide(repository)?;
+        debian_roots::provide(repository)?;
+    }
+    Ok(())
 }
 
 /// Prints one line about a requirement.

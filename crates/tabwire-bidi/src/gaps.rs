@@ -114,7 +114,7 @@ pub const MISSING_FACTS: &[&str] = &[
     "Firefox does not report WebSocket frames, server-sent events and detailed timing over WebDriver BiDi: the list of requests lacks them.",
     "New workers cannot be paused over WebDriver BiDi: init scripts do not run in workers.",
     "A history that the page itself moves through is known only in part.",
-    "Clients of the DevTools protocol (Playwright, Puppeteer) cannot use a Firefox session.",
+    "Clients of the DevTools protocol (Playwright, Puppeteer) use a Firefox session only in part, on request, and only if it is open.",
 ];
 
 /// The sentence for a method that is not supported.

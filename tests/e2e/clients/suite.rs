@@ -34,6 +34,16 @@ impl Suite {
         Self::start("first-page.mjs", endpoint, site, more)
     }
 
+    /// Drives a Firefox session with Playwright, step by step.
+    pub(crate) fn firefox(endpoint: &str, site: &FixtureSite) -> Self {
+        Self::start("firefox.mjs", endpoint, site, &[])
+    }
+
+    /// Every line that it prints until its end.
+    pub(crate) fn steps(mut self) -> Vec<Value> {
+        std::iter::from_fn(|| self.next_line()).collect()
+    }
+
     /// The next line that the suite prints.
     pub(crate) fn line(&mut self) -> Value {
         self.next_line().unwrap_or_else(|| panic!("{} ended early", self.name))

@@ -33,7 +33,7 @@ fn every_default_tool_works_on_an_open_firefox() {
         result
     });
     for (tool, arguments) in
-        [("trace", json!({"action": "start"})), ("emulate", json!({"color_scheme": "dark"}))]
+        [("trace", json!({"verb": "start"})), ("emulate", json!({"color_scheme": "dark"}))]
     {
         let output = client.failure(tool, arguments.clone());
         assert!(

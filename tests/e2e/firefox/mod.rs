@@ -1,5 +1,6 @@
 //! Firefox over WebDriver BiDi: guarded sessions, MCP, scripts, the dashboard, and what ends and comes back.
 
+pub(crate) mod clients;
 pub(crate) mod faults;
 pub(crate) mod grid;
 pub(crate) mod guarded;

@@ -13,6 +13,7 @@ pub(crate) mod fixture_site;
 pub(crate) mod http_server;
 pub(crate) mod page_checks;
 pub(crate) mod process;
+pub(crate) mod real_grid;
 pub(crate) mod rogue_daemon;
 pub(crate) mod virtual_display;
 pub(crate) mod wait;

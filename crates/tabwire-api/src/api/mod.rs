@@ -191,6 +191,8 @@ pub struct CdpUrlRequest {
     pub join: bool,
     /// Opens or closes a port without a secret.
     pub port: Option<CdpPortRequest>,
+    /// Whether the client may use a Firefox, whose emulation is tried with few clients only.
+    pub experimental: bool,
 }
 
 /// What to do with the session's port that needs no secret.

@@ -122,3 +122,61 @@ pub(crate) const LAYOUT: &str = "() => {
 
 /// A node as CDP describes it: its frame, if it embeds one.
 pub(crate) const DESCRIBE: &str = "function () { return [this, this.contentWindow ?? null]; }";
+
+/// Scrolls a node into view, as far as it is not; the reason if that is impossible.
+pub(crate) const SCROLL_INTO_VIEW: &str = "(node) => {
+    if (!node.isConnected) return 'detached';
+    const element = node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement;
+    if (!element || element.getClientRects().length === 0) return 'hidden';
+    const box = element.getBoundingClientRect();
+    const isInside = box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+    // A box inside the window can still be outside of an element that scrolls.
+    const place = isInside ? 'nearest' : 'center';
+    element.scrollIntoView({ block: place, inline: place, behavior: 'instant' });
+    return '';
+}";
+
+/// The boxes of a node, each as four corners.
+pub(crate) const QUADS: &str = "(node) => {
+    let measured = node;
+    if (node.nodeType !== Node.ELEMENT_NODE) {
+        measured = document.createRange();
+        measured.selectNodeContents(node);
+    }
+    return JSON.stringify(Array.from(measured.getClientRects(), (box) => [
+        box.left, box.top, box.right, box.top, box.right, box.bottom, box.left, box.bottom,
+    ]));
+}";
+
+/// The boxes of an element, each as four corners: border, padding, content, margin.
+pub(crate) const BOXES: &str = "(node) => {
+    if (node.nodeType !== Node.ELEMENT_NODE || node.getClientRects().length === 0) return '[]';
+    const style = getComputedStyle(node);
+    const sides = (name, end) => ['Left', 'Top', 'Right', 'Bottom'].map((side) => parseFloat(style[name + side + end]) || 0);
+    const inside = ([left, top, right, bottom], [a, b, c, d]) => [left + a, top + b, right - c, bottom - d];
+    const outside = (box, by) => inside(box, by.map((size) => -size));
+    const { left, top, right, bottom } = node.getBoundingClientRect();
+    const border = [left, top, right, bottom];
+    const padding = inside(border, sides('border', 'Width'));
+    const boxes = [border, padding, inside(padding, sides('padding', '')), outside(border, sides('margin', ''))];
+    return JSON.stringify(boxes.map(([left, top, right, bottom]) => [left, top, right, top, right, bottom, left, bottom]));
+}";
+
+/// Where the document of a frame's element starts.
+pub(crate) const FRAME_ORIGIN: &str = "(frame) => {
+    const box = frame.getBoundingClientRect();
+    const style = getComputedStyle(frame);
+    const size = (name) => parseFloat(style[name]) || 0;
+    return JSON.stringify([box.left + size('borderLeftWidth') + size('paddingLeft'),
+        box.top + size('borderTopWidth') + size('paddingTop')]);
+}";
+
+/// Whether these media queries match now.
+pub(crate) const MEDIA_MATCHES: &str = "(...queries) => queries.every((query) => matchMedia(query).matches)";
+
+/// The own properties of an object that have values: name, value, and whether it is enumerable.
+pub(crate) const OWN_PROPERTIES: &str = "function () {
+    const found = Object.entries(Object.getOwnPropertyDescriptors(this));
+    return found.filter(([, member]) => 'value' in member)
+        .map(([name, member]) => [name, member.value, member.enumerable]);
+}";

@@ -166,13 +166,53 @@ fn blocked_requests_go_to_the_session_and_foreign_ones_go_on() {
 #[test]
 fn what_firefox_cannot_do_has_the_sentence_of_the_table() {
     let (mut stage, session) = Stage::with_tab();
-    for method in ["Tracing.start", "Page.startScreencast", "Nothing.known", "DOM.getBoxModel"] {
+    for method in ["Tracing.start", "Page.startScreencast", "Nothing.known", "DOM.getDocument"] {
         let id = stage.ask(Some(&session), method, json!({}));
         let error = &stage.answer(id)["error"];
         assert_eq!(error["data"], "UNSUPPORTED_HERE", "{method}");
         let sentence = tabwire_bidi::gaps::sentence_of(method);
         assert!(error["message"].as_str().expect("text").starts_with(sentence), "{method}");
     }
+}
+
+#[test]
+fn media_that_hold_anyway_are_accepted_and_others_refused() {
+    let (mut stage, session) = Stage::with_tab();
+    let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
+    for (matches, expected) in [(true, Value::Null), (false, json!("UNSUPPORTED_HERE"))] {
+        let id = stage.ask(Some(&session), "Emulation.setEmulatedMedia", dark.clone());
+        let found = json!({"type": "boolean", "value": matches});
+        stage.respond("script.callFunction", json!({"type": "success", "realm": "main", "result": found}));
+        assert_eq!(stage.answer(id)["error"]["data"], expected);
+    }
+}
+
+#[test]
+fn boxes_in_a_frame_are_in_the_coordinates_of_its_tab() {
+    let (mut stage, session) = Stage::with_tab();
+    stage.add_context("frame", Some("tab"));
+    stage.add_realm("inner", "frame");
+    stage.ask(Some(&session), "Runtime.enable", json!({}));
+    let realms = stage.events("Runtime.executionContextCreated");
+    let inner = realms.last().expect("the frame's")["context"]["id"].clone();
+    let text =
+        |text: &str| json!({"type": "success", "realm": "main", "result": {"type": "string", "value": text}});
+    let quad = "[1,2,3,2,3,4,1,4]";
+    for (method, boxes, path) in [
+        ("DOM.getContentQuads", format!("[{quad}]"), "/quads/0"),
+        ("DOM.getBoxModel", format!("[{quad},{quad},{quad},{quad}]"), "/model/border"),
+    ] {
+        let id = stage.ask(Some(&session), method, json!({"objectId": format!("{inner}|s|h")}));
+        stage.respond("script.callFunction", text(&boxes));
+        stage.respond("browsingContext.locateNodes", json!({"nodes": [{"sharedId": "owner"}]}));
+        stage.respond("script.callFunction", text("[10,20]"));
+        let moved = json!([11.0, 22.0, 13.0, 22.0, 13.0, 24.0, 11.0, 24.0]);
+        assert_eq!(stage.result(id).pointer(path), Some(&moved), "{method}");
+    }
+    let id =
+        stage.ask(Some(&session), "DOM.scrollIntoViewIfNeeded", json!({"objectId": format!("{inner}|s|h")}));
+    stage.respond("script.callFunction", text("detached"));
+    assert_eq!(stage.answer(id)["error"]["message"], "Node is detached from document");
 }
 
 #[test]

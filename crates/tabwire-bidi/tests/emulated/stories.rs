@@ -29,7 +29,9 @@ fn result_of(sent: &Sent, number: usize) -> Value {
     match sent.method.as_str() {
         "script.evaluate" | "script.callFunction" => {
             let handle = json!({"type": "object", "handle": "h"});
-            let values = [json!({"type": "null"}), handle, json!({"type": "string", "value": "j{}"})];
+            let text = |value: &str| json!({"type": "string", "value": value});
+            let values =
+                [json!({"type": "null"}), handle, text("j{}"), text("[[0,0,1,0,1,1,0,1]]"), text("")];
             json!({"type": "success", "realm": "main", "result": values[number % values.len()]})
         }
         "browsingContext.navigate" => json!({"navigation": format!("N{}", number % 4), "url": "u"}),

@@ -18,6 +18,9 @@ use crate::rent::{REQUEST_DEADLINE, Rentals, capital};
 /// Why a hub ends when the Grid or provider no longer has the browser.
 const ENDED_THERE: &str = "it was ended there (it timed out, its node is gone, or another client deleted it)";
 
+/// Why a browser is lost for which the Grid or provider reports an error of its own.
+const SILENT_NODE: &str = "its node, or the browser on it, does not respond";
+
 /// How long to wait for the reason of a loss.
 const REASON_DEADLINE: Duration = Duration::from_secs(5);
 
@@ -57,6 +60,8 @@ pub(crate) struct HeldRental {
 enum Presence {
     There,
     Gone,
+    /// The Grid or provider responds, but not the machine that runs the browser, or not the browser.
+    Silent,
     Unknown,
 }
 
@@ -170,8 +175,11 @@ impl HeldRental {
             let life = self.source.life().0.map(|life| life.as_secs());
             match life.filter(|life| seconds + 1 >= *life) {
                 Some(life) => self.note_loss(&format!("its time of {life} s at {} is over", self.place())),
-                None if matches!(self.presence().await, Presence::Gone) => self.note_loss(ENDED_THERE),
-                None => {}
+                None => match self.presence().await {
+                    Presence::Gone => self.note_loss(ENDED_THERE),
+                    Presence::Silent => self.note_loss(SILENT_NODE),
+                    Presence::There | Presence::Unknown => {}
+                },
             }
         }
         self.is_explained.send_replace(true);
@@ -200,6 +208,8 @@ impl HeldRental {
         match send(&request, Deadline::after(REQUEST_DEADLINE)).await {
             Ok(response) if (200..300).contains(&response.status) => Presence::There,
             Ok(response) if matches!(response.status, 404 | 410) => Presence::Gone,
+            // Until the health check of a hub has removed a dead node, requests for its sessions fail so.
+            Ok(response) if (500..600).contains(&response.status) => Presence::Silent,
             Ok(_) | Err(_) => Presence::Unknown,
         }
     }

@@ -23,6 +23,9 @@ pub(crate) struct CdpUrlFlags {
     /// Close the port that `--port` opened.
     #[arg(long, requires = "port")]
     pub(crate) close: bool,
+    /// Also for a Firefox, in an open session: Playwright works in part, Puppeteer does not.
+    #[arg(long, conflicts_with_all = ["http", "port"])]
+    pub(crate) experimental: bool,
     #[command(flatten)]
     pub(crate) options: SessionFlags,
 }

@@ -14,7 +14,7 @@ use crate::output::spinner::spin;
 use tabwire_client::request_daemon;
 
 pub(super) fn run(context: &Context<'_>, flags: CdpUrlFlags) -> Result<(), Failure> {
-    let CdpUrlFlags { http, join, share_all, port, close, options } = flags;
+    let CdpUrlFlags { http, join, share_all, port, close, experimental, options } = flags;
     let restart = options.restart;
     let allow_guarded = context.configuration.switch(Key::GuardedPorts).is_some_and(|allowed| allowed.value);
     let port = port.map(|number| match close {
@@ -30,6 +30,7 @@ pub(super) fn run(context: &Context<'_>, flags: CdpUrlFlags) -> Result<(), Failu
         share_all,
         join,
         port,
+        experimental,
     };
     if !close {
         warn_of_open(context, &request.options, &request.defaults);

@@ -19,6 +19,9 @@ impl EmulatedBrowser {
             "DOM.describeNode" => self.describe_node(params, reply),
             "DOM.resolveNode" => self.resolve_node(tab, params, reply),
             "DOM.getFrameOwner" => self.frame_owner(tab, text(params, "frameId"), reply),
+            "DOM.scrollIntoViewIfNeeded" => self.scroll_into_view(tab, params, reply),
+            "DOM.getBoxModel" => self.box_model(tab, params, reply),
+            "DOM.getContentQuads" => self.content_quads(tab, params, reply),
             "DOM.setFileInputFiles" => self.set_files(params, reply),
             method => self.refuse(reply, method),
         }

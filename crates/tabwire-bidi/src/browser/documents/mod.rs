@@ -2,6 +2,7 @@
 
 pub(super) mod contexts;
 pub(super) mod describe_node;
+mod geometry;
 pub(super) mod navigation;
 pub(super) mod preload;
 pub(super) mod realms;

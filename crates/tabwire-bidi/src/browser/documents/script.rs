@@ -6,7 +6,7 @@ use tabwire_cdp::ProtocolError;
 use crate::browser::{EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, CONTEXT_MISSING, flag, text};
 use crate::protocol::remote_value::{ObjectId, to_argument, to_exception, to_object, to_object_by_value};
-use crate::protocol::script_text::{agent_expression, function_by_value, value_of_handle};
+use crate::protocol::script_text::{OWN_PROPERTIES, agent_expression, function_by_value, value_of_handle};
 use crate::state::realm::Realm;
 
 /// The start of an expression of the page agent.
@@ -155,6 +155,39 @@ impl EmulatedBrowser {
         let first = realm.clone();
         let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
             browser.evaluated(&first, give, outcome, reply);
+        };
+        self.send_for(Some(&realm.context), Some(&realm.id), "script.callFunction", command, Box::new(then));
+    }
+
+    /// The own properties of an object. BiDi gives no handles for objects in a result, so only values, functions and nodes
+    /// can be used further.
+    pub(in crate::browser) fn get_properties(&mut self, tab: &str, params: &Value, reply: Reply) {
+        let id = params.get("objectId").and_then(Value::as_str).and_then(ObjectId::parse);
+        let found =
+            id.and_then(|id| self.find_realm(tab, Some(id.context)).cloned().map(|realm| (id, realm)));
+        let Some((this, realm)) = found else {
+            return self.fail(reply, &ProtocolError::chrome(-32000, CONTEXT_MISSING));
+        };
+        let command = json!({
+            "functionDeclaration": OWN_PROPERTIES, "this": this.to_reference(), "target": {"realm": realm.id},
+            "awaitPromise": false, "serializationOptions": {"maxObjectDepth": 2, "maxDomDepth": 0},
+        });
+        let number = realm.number;
+        let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| match outcome {
+            Ok(outcome) => {
+                let pairs = outcome.pointer("/result/value").and_then(Value::as_array);
+                let describe = |pair: &Value| {
+                    let part = |path: &str| pair.pointer(path).cloned().unwrap_or_default();
+                    json!({
+                        "name": part("/value/0/value"), "value": to_object(&part("/value/1"), number),
+                        "enumerable": part("/value/2/value"), "configurable": true, "writable": true,
+                        "isOwn": true,
+                    })
+                };
+                let properties: Vec<Value> = pairs.into_iter().flatten().map(describe).collect();
+                browser.succeed(reply, json!({"result": properties}));
+            }
+            Err(error) => browser.fail(reply, &error.to_script_error()),
         };
         self.send_for(Some(&realm.context), Some(&realm.id), "script.callFunction", command, Box::new(then));
     }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{flag, number, text};
+use crate::protocol::script_text::MEDIA_MATCHES;
 
 impl EmulatedBrowser {
     pub(in crate::browser) fn emulation_command(&mut self, tab: &str, command: &Command, reply: Reply) {
@@ -48,12 +49,26 @@ impl EmulatedBrowser {
             "Emulation.setCPUThrottlingRate" if number(params, "rate").is_some_and(|rate| rate <= 1.0) => {
                 self.succeed(reply, "{}");
             }
-            "Emulation.setEmulatedMedia" if is_empty_media(params) => self.succeed(reply, "{}"),
+            "Emulation.setEmulatedMedia" => self.set_media(tab, params, reply),
             "Emulation.setDefaultBackgroundColorOverride" if params.get("color").is_none() => {
                 self.succeed(reply, "{}");
             }
             method => self.refuse(reply, method),
         }
+    }
+
+    /// Media features cannot be emulated. Playwright sets each new page to the usual ones, which mostly hold anyway.
+    fn set_media(&mut self, tab: &str, params: &Value, reply: Reply) {
+        let queries = media_queries(params);
+        if queries.is_empty() {
+            return self.succeed(reply, "{}");
+        }
+        let arguments: Vec<Value> =
+            queries.iter().map(|query| json!({"type": "string", "value": query})).collect();
+        self.call_own(tab, MEDIA_MATCHES, &json!(arguments), move |browser, outcome| match outcome {
+            Ok(matches) if flag(&matches, "value") => browser.succeed(reply, "{}"),
+            _ => browser.refuse(reply, "Emulation.setEmulatedMedia"),
+        });
     }
 
     fn set_metrics(&mut self, tab: &str, params: &Value, reply: Reply) {
@@ -86,8 +101,12 @@ impl EmulatedBrowser {
     }
 }
 
-fn is_empty_media(params: &Value) -> bool {
-    let features = params.get("features").and_then(Value::as_array);
-    let is_reset = |feature: &Value| text(feature, "value").is_empty();
-    text(params, "media").is_empty() && features.is_none_or(|features| features.iter().all(is_reset))
+/// The media queries that match when the wanted features hold. An empty value resets one.
+fn media_queries(params: &Value) -> Vec<String> {
+    let features = params.get("features").and_then(Value::as_array).into_iter().flatten();
+    let features = features
+        .filter(|feature| !text(feature, "value").is_empty())
+        .map(|feature| format!("({}: {})", text(feature, "name"), text(feature, "value")));
+    let medium = Some(text(params, "media").to_owned()).filter(|medium| !medium.is_empty());
+    medium.into_iter().chain(features).collect()
 }

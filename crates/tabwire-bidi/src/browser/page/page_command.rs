@@ -157,6 +157,7 @@ impl EmulatedBrowser {
             }
             "Runtime.evaluate" => self.evaluate(tab, &command.params, reply),
             "Runtime.callFunctionOn" => self.call_function(tab, &command.params, reply),
+            "Runtime.getProperties" => self.get_properties(tab, &command.params, reply),
             "Runtime.releaseObject" => self.release_object(&command.params, reply),
             "Runtime.addBinding" => self.add_binding(tab, session, &command.params, reply),
             "Runtime.removeBinding" => {

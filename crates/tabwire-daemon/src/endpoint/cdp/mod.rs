@@ -1,6 +1,7 @@
 //! The CDP endpoint: discovery over HTTP, and the websockets that join clients to the browser.
 
 mod admission;
+mod firefox;
 pub(crate) mod json;
 pub(crate) mod lister;
 pub(crate) mod open_port;
@@ -219,9 +220,7 @@ impl CdpEndpoint {
         let defaults = SessionOptions::default();
         let start = StartOptions::new(&defaults, &defaults, false);
         let live = session.ready(&self.browsers, start).await?.live;
-        if live.browser.is_firefox() {
-            return Err(open_port::without_cdp());
-        }
+        firefox::check(&live, firefox::is_requested(request))?;
         live.sync_tabs().await?;
         let port_view = session.open_port().as_ref().map(|port| port.view);
         let default_view = port_view.filter(|_| is_open_port(request)).unwrap_or_default();

@@ -11,6 +11,7 @@ use tabwire_browser::new_instance_id;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use super::firefox;
 use super::view::View;
 use crate::audit::entry::AuditEntry;
 use crate::daemon::Daemon;
@@ -28,15 +29,6 @@ pub(crate) struct OpenPort {
     /// The last part of the browser's websocket path.
     pub(crate) browser_id: String,
     _open: oneshot::Sender<()>,
-}
-
-/// The failure of a CDP client that wants a Firefox.
-pub(super) fn without_cdp() -> Failure {
-    let message = "Firefox speaks WebDriver BiDi: clients of the DevTools protocol (Playwright, Puppeteer) cannot use this session.";
-    Failure::new(ErrorCode::UnsupportedHere, message).with_remedy(Remedy::new(
-        "Use Tabwire's own commands, MCP tools or scripts, or open a session with {}.",
-        [Step::command("tabwire open --browser chromium URL")],
-    ))
 }
 
 impl Daemon {
@@ -61,15 +53,13 @@ impl Daemon {
         }
         let start = StartOptions::new(&request.options, &request.defaults, request.restart);
         let ready = session.ready(&self.browsers, start).await?;
-        if ready.live.browser.is_firefox() {
-            return Err(without_cdp());
-        }
+        firefox::check(&ready.live, request.experimental)?;
         if view.shows_session() {
             ready.live.ensure_tab().await?;
         }
         let base = format!("127.0.0.1:{}/{}", self.port, session.secret.expose());
         let mut response = CdpUrlResponse {
-            websocket: format!("ws://{base}/cdp{}", view.query()),
+            websocket: format!("ws://{base}/cdp{}", firefox::query(&ready.live, view)),
             http: format!("http://{base}"),
             open_port: None,
             notices: ready.notices,

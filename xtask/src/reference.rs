@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::repository::Repository;
 use crate::source::source_tree::SourceTree;
 use crate::step::Step;
+use crate::test_command::linted;
 
 /// A generated page.
 pub(crate) struct Page {
@@ -50,9 +51,10 @@ pub(crate) fn write_man_pages(repository: &Repository, arguments: &[String]) -> 
     }
     let directory = std::path::absolute(directory)
         .map_err(|source| Error::file(std::path::Path::new(directory), source))?;
+    // Built as `cargo xtask test` builds, whose output it shares.
     let cargo =
-        ["test", "--quiet", "-p", "tabwire", "--test", "generated", "every_visible_command_has_a_man_page"];
-    let step = Step::cargo("man pages", &cargo);
+        ["test", "--quiet", "--workspace", "--test", "generated", "every_visible_command_has_a_man_page"];
+    let step = linted(Step::cargo("man pages", &cargo));
     step.with_variable("TABWIRE_MAN_DIR", &directory.to_string_lossy()).run(repository.root())
 }
 

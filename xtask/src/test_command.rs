@@ -75,7 +75,7 @@ fn run_all(repository: &Repository, steps: Vec<Step>) -> Result<(), Error> {
 
 /// Compiles the workspace with clippy as the compiler: one compilation lints and builds. `cargo clippy` would check
 /// every dependency once more, because it shares no output with a build.
-fn linted(step: Step) -> Step {
+pub(crate) fn linted(step: Step) -> Step {
     step.with_variable("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").with_variable("CLIPPY_ARGS", "-Dwarnings")
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -67,7 +68,11 @@ impl TaskGroup {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let name: Arc<str> = name.into();
+        self.start_boxed(name.into(), Box::pin(future));
+    }
+
+    /// One type of future: tokio's task functions are compiled once and not for each kind of task.
+    fn start_boxed(&self, name: Arc<str>, future: Pin<Box<dyn Future<Output = ()> + Send>>) {
         let key = self.shared.register(&name);
         let membership = Membership { shared: Arc::clone(&self.shared), key };
         let task = async move {

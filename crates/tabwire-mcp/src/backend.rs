@@ -49,7 +49,7 @@ pub trait Approver: Send + Sync {
     fn answer(&self, id: &str, permission: Permission);
 
     /// Encodes the question for the client. Default: an approval form.
-    fn encode(&self, question: &ApprovalQuestion) -> Option<InputRequests> {
+    fn encode(&self, question: &ApprovalQuestion) -> InputRequests {
         approval::encode(question)
     }
 

@@ -51,6 +51,11 @@ fn use_npm(place: &Place) {
     place.run("npm", &[&["install"], &options[..], &[&main, &platform]].concat()).succeeded();
     let program = format!("{prefix}/node_modules/.bin/tabwire");
     place.check_program(&program);
+    // As the files for agents start it.
+    let mut npx = place.command("npx", &["--no-install", "tabwire", "mcp", "--policy", "open"]);
+    npx.current_dir(&prefix);
+    place.check_mcp(&program, npx);
+    place.run(&program, &["daemon", "stop"]).succeeded();
     let script = "require('tabwire').connect().then((url) => console.log(url.startsWith('ws://127.0.0.1:')))";
     let mut node = place.command("node", &["-e", script]);
     let connected = wait(node.current_dir(&prefix).spawn().expect("node"), &[]);

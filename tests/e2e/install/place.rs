@@ -107,13 +107,14 @@ impl Place {
         assert!(demo.stdout.contains("It works") && demo.stderr.contains("its recording: "), "{demo:?}");
         let greeting = self.run(program, &["eval", "document.querySelector('#greeting').textContent"]);
         assert_eq!(greeting.succeeded().text(), "Hello, Ada!");
-        self.check_mcp(program);
+        self.check_mcp(program, self.command(program, &["mcp", "--policy", "open"]));
         self.run(program, &["daemon", "stop"]).succeeded();
         self.check_without_browser(program);
     }
 
-    fn check_mcp(&self, program: &str) {
-        let mut client = McpClient::start_by(self.command(program, &["mcp", "--policy", "open"]));
+    /// Uses the demo page through a server of the guard `open`, which a command starts.
+    pub(super) fn check_mcp(&self, program: &str, server: Command) {
+        let mut client = McpClient::start_by(server);
         let status = self.run(program, &["--json", "daemon", "status"]).succeeded().json();
         let demo = format!("http://127.0.0.1:{}/demo", status["port"]);
         let page = client.text("navigate", json!({"url": demo}));

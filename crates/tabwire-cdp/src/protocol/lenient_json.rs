@@ -16,8 +16,9 @@ pub fn read(frame: &[u8]) -> Value {
 /// # Errors
 /// With the JSON reader's error when it does not have this type even after repair.
 pub fn read_as<T: DeserializeOwned>(frame: &[u8]) -> Result<T, serde_json::Error> {
+    // Bytes both times: reading text would compile every type's reader once more.
     serde_json::from_slice(frame).or_else(|error| {
-        serde_json::from_str(&repair_escapes(&String::from_utf8_lossy(frame))).map_err(|_| error)
+        serde_json::from_slice(repair_escapes(&String::from_utf8_lossy(frame)).as_bytes()).map_err(|_| error)
     })
 }
 

@@ -435,22 +435,38 @@ fn read<A: DeserializeOwned + schemars::JsonSchema>(name: &str, params: &Value) 
     let empty = Value::Object(serde_json::Map::new());
     let params = if params.is_null() { &empty } else { params };
     A::deserialize(params).map_err(|error| {
-        let whose = match find_faulty::<A>(params, &error.to_string()) {
-            Some(parameter) => format!("The parameter `{parameter}` of {name} is not valid"),
-            None => format!("The parameters of {name} are not valid"),
-        };
         let schema = schemars::schema_for!(A).to_value();
-        let names = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let names = names_hint(names.map(|(name, _)| name.as_str()));
-        let remedy = Remedy::new(format!("{names} See {{}}."), [Step::usage(name)]);
-        Failure::new(ErrorCode::BadArgs, format!("{whose}: {error}.")).with_remedy(remedy)
+        let error_without = |others: &Value| A::deserialize(others).err().map(|error| error.to_string());
+        wrong_parameters(name, params, &schema, &error.to_string(), &error_without)
     })
 }
 
+/// `error_without` is the error of the parameters without one of them.
+fn wrong_parameters(
+    name: &str,
+    params: &Value,
+    schema: &Value,
+    error: &str,
+    error_without: &dyn Fn(&Value) -> Option<String>,
+) -> Failure {
+    let whose = match find_faulty(params, schema, error, error_without) {
+        Some(parameter) => format!("The parameter `{parameter}` of {name} is not valid"),
+        None => format!("The parameters of {name} are not valid"),
+    };
+    let names = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let names = names_hint(names.map(|(name, _)| name.as_str()));
+    let remedy = Remedy::new(format!("{names} See {{}}."), [Step::usage(name)]);
+    Failure::new(ErrorCode::BadArgs, format!("{whose}: {error}.")).with_remedy(remedy)
+}
+
 /// Finds the parameter that serde's error is about: one of the wrong type, else one whose removal changes the error.
-fn find_faulty<A: DeserializeOwned + schemars::JsonSchema>(params: &Value, error: &str) -> Option<String> {
+fn find_faulty(
+    params: &Value,
+    schema: &Value,
+    error: &str,
+    error_without: &dyn Fn(&Value) -> Option<String>,
+) -> Option<String> {
     let given = params.as_object()?;
-    let schema = schemars::schema_for!(A).to_value();
     let is_wrong_type =
         |(name, value): &(&String, &Value)| !fits(schema.pointer(&format!("/properties/{name}/type")), value);
     if let Some((name, _)) = given.iter().find(is_wrong_type) {
@@ -459,7 +475,7 @@ fn find_faulty<A: DeserializeOwned + schemars::JsonSchema>(params: &Value, error
     let is_it = |name: &&String| {
         let mut others = given.clone();
         others.remove(*name);
-        A::deserialize(Value::Object(others)).err().is_none_or(|other| other.to_string() != error)
+        error_without(&Value::Object(others)).is_none_or(|other| other != error)
     };
     given.keys().find(is_it).cloned()
 }

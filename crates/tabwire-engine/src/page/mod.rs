@@ -275,13 +275,22 @@ impl Page {
         argument: &Value,
         deadline: Deadline,
     ) -> Result<T, Failure> {
-        self.check_unblocked()?;
-        let called = self.session().call(frame, function, argument, deadline);
-        let value = self.unless_blocked(called).await?;
+        let value = self.call_value(frame, function, argument, deadline).await?;
         serde_json::from_value(value).map_err(|error| {
             let message = format!("Unexpected result of the page agent function {function}: {error}.");
             Failure::new(ErrorCode::Internal, message)
         })
+    }
+
+    async fn call_value(
+        &self,
+        frame: &FrameId,
+        function: &'static str,
+        argument: &Value,
+        deadline: Deadline,
+    ) -> Result<Value, Failure> {
+        self.check_unblocked()?;
+        self.unless_blocked(self.session().call(frame, function, argument, deadline)).await
     }
 
     /// Sends a command to the page and waits for the response.

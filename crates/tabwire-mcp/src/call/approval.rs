@@ -4,11 +4,11 @@ use std::convert::Infallible;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
-    InputRequests, InputResponses,
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
+    InputRequest, InputRequests, InputResponses, LegacyEnumSchema, PrimitiveSchemaDefinition,
 };
 use rmcp::service::RequestContext;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::backend::{ApprovalQuestion, Approver, Permission};
 use crate::connection::Connection;
@@ -16,6 +16,15 @@ use crate::limits::QUESTION_TIMEOUT;
 
 /// The key of the question in `inputRequests`.
 const QUESTION: &str = "approval";
+
+/// The answers, as they are sent and as they are shown.
+const ANSWERS: [(&str, &str); 5] = [
+    ("once", "Once"),
+    ("session", "For this session"),
+    ("agent", "Always, for this agent"),
+    ("always", "Always, for every agent"),
+    ("no", "No"),
+];
 
 /// Whether the client can show a form with a few answers to choose from.
 pub(crate) fn can_elicit(context: &RequestContext<RoleServer>) -> bool {
@@ -35,7 +44,7 @@ pub(crate) async fn forward_questions(
         let question = approver.next().await;
         // One question at a time, also with several running calls.
         let _turn = connection.question_lock.lock().await;
-        let responses = send_questions(context, approver.encode(&question).unwrap_or_default()).await;
+        let responses = send_questions(context, approver.encode(&question)).await;
         if !responses.is_some_and(|responses| approver.accept(&question, &responses)) {
             approver.answer(&question.id, Permission::No);
         }
@@ -57,9 +66,9 @@ async fn send_questions(
 }
 
 /// Encodes an approval question for the client.
-pub(crate) fn encode(question: &ApprovalQuestion) -> Option<InputRequests> {
-    let request = InputRequest::Elicitation(ElicitRequest::new(form(&question.message)?));
-    Some([(QUESTION.to_owned(), request)].into())
+pub(crate) fn encode(question: &ApprovalQuestion) -> InputRequests {
+    let request = InputRequest::Elicitation(ElicitRequest::new(form(&question.message)));
+    [(QUESTION.to_owned(), request)].into()
 }
 
 /// The answer in the client's responses; `None` if there is none.
@@ -69,22 +78,17 @@ pub(crate) fn decode(responses: &InputResponses) -> Option<Permission> {
 }
 
 /// The elicitation form of a question.
-fn form(message: &str) -> Option<ElicitRequestParams> {
-    let schema: ElicitationSchema = serde_json::from_value(json!({
-        "type": "object",
-        "properties": {"answer": {
-            "type": "string", "title": "Allow it?",
-            "enum": ["once", "session", "agent", "always", "no"],
-            "enumNames": ["Once", "For this session", "Always, for this agent", "Always, for every agent", "No"],
-        }},
-        "required": ["answer"],
-    }))
-    .ok()?;
-    Some(ElicitRequestParams::FormElicitationParams {
+fn form(message: &str) -> ElicitRequestParams {
+    let mut answer = LegacyEnumSchema::new(ANSWERS.map(|(answer, _)| answer.to_owned()).into());
+    answer.title = Some("Allow it?".into());
+    answer.enum_names = Some(ANSWERS.map(|(_, shown)| shown.to_owned()).into());
+    let answer = PrimitiveSchemaDefinition::Enum(EnumSchema::Legacy(answer));
+    let schema = ElicitationSchema::new([("answer".to_owned(), answer)].into());
+    ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: message.to_owned(),
-        requested_schema: schema,
-    })
+        requested_schema: schema.with_required(vec!["answer".to_owned()]),
+    }
 }
 
 /// The user's answer. Anything but a clear yes is no.
@@ -101,11 +105,30 @@ fn permission(answer: &ElicitResult) -> Permission {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
+    fn the_form_offers_every_answer() {
+        let form = serde_json::to_value(form("May it?")).expect("a form");
+        assert_eq!(form["message"], "May it?");
+        assert_eq!(
+            form["requestedSchema"],
+            json!({
+                "type": "object",
+                "properties": {"answer": {
+                    "type": "string", "title": "Allow it?",
+                    "enum": ["once", "session", "agent", "always", "no"],
+                    "enumNames": ["Once", "For this session", "Always, for this agent", "Always, for every agent", "No"],
+                }},
+                "required": ["answer"],
+            })
+        );
+    }
+
+    #[test]
     fn only_a_clear_yes_is_approval() {
-        assert!(form("May it?").is_some(), "the schema is valid");
         for (action, content, expected) in [
             ("accept", json!({"answer": "once"}), Permission::Once),
             ("accept", json!({"answer": "agent"}), Permission::Agent),

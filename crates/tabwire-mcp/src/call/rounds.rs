@@ -141,10 +141,7 @@ impl WaitingCalls {
     /// Stores a call until the client sends it again. Returns the result with the question.
     fn keep(&self, call: WaitingCall, open: OpenQuestion) -> Result<InputRequiredResult, Failure> {
         let refused = |what: &str| Failure::new(ErrorCode::Backpressure, what);
-        let requests = call
-            .approver
-            .encode(&open.question)
-            .ok_or_else(|| refused("The question cannot be encoded for this client."))?;
+        let requests = call.approver.encode(&open.question);
         let state = state().ok_or_else(|| refused("The system provides no random bytes."))?;
         let mut calls = self.fresh_calls();
         if calls.len() >= WAITING_CALLS {

@@ -54,6 +54,11 @@ pub const GAPS: &[Gap] = &[
         "Firefox emulates no media features (colour scheme, reduced motion, print) over WebDriver BiDi.",
     ),
     gap(
+        &["Browser.setPermission"],
+        &["clipboard"],
+        "Firefox has no permissions for the clipboard: `clipboard paste` works, reading and writing do not.",
+    ),
+    gap(
         &["Emulation.setDefaultBackgroundColorOverride"],
         &[],
         "Firefox takes no screenshots with a transparent background over WebDriver BiDi.",
@@ -71,13 +76,18 @@ pub const GAPS: &[Gap] = &[
             "Network.loadNetworkResource",
             "IO.resolveBlob",
         ],
-        &["request", "download_file"],
+        &["request"],
         "Firefox gives no body of a response that is still paused over WebDriver BiDi.",
     ),
     gap(
+        &["Fetch.continueRequest"],
+        &["route"],
+        "Firefox aborts a script's request whose URL is changed over WebDriver BiDi: such a change is refused, and the request goes on unchanged.",
+    ),
+    gap(
         &["Network.setBypassServiceWorker"],
-        &["state"],
-        "Firefox cannot bypass service workers over WebDriver BiDi.",
+        &[],
+        "Firefox cannot bypass service workers over WebDriver BiDi: `state` leaves out the storage of origins that have one.",
     ),
     gap(
         &[
@@ -109,9 +119,20 @@ pub const GUARDED: &[&str] = &[
     "A file that the policy does not allow is deleted when Firefox has written it, because downloads cannot be cancelled.",
 ];
 
+/// Why a cookie with a partition is refused.
+pub(crate) const PARTITIONED: &str = "Firefox does not report the partitions of cookies over WebDriver BiDi: `cookies` sets none with a partition.";
+
 /// What is missing besides methods: facts that Firefox does not report.
 pub const MISSING_FACTS: &[&str] = &[
     "Firefox does not report WebSocket frames, server-sent events and detailed timing over WebDriver BiDi: the list of requests lacks them.",
+    "Firefox reports responses of service workers as responses of the cache.",
+    "Firefox prints a file without pages when the page has none of the wanted ones.",
+    PARTITIONED,
+    "Firefox measures no layout shifts and long tasks: `vitals` reports them as 0.",
+    "A snapshot of a page lacks a cross-site frame that is inside of a frame that the page can read; `frame` selects it.",
+    "Input names a tab, not a document: an event can reach a document that commits at the same moment.",
+    "Firefox gives a downloaded file the ending of its response's type.",
+    "Firefox keeps its `navigator.platform` when another user agent is emulated.",
     "New workers cannot be paused over WebDriver BiDi: init scripts do not run in workers.",
     "A history that the page itself moves through is known only in part.",
     "Clients of the DevTools protocol (Playwright, Puppeteer) use a Firefox session only in part, on request, and only if it is open.",

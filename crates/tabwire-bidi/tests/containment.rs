@@ -191,3 +191,21 @@ fn a_killed_content_process_is_reported_on_the_tab_and_on_the_browser() {
     stage.take();
     assert_eq!(stage.events("Target.targetCrashed").len(), 2);
 }
+
+#[test]
+fn documents_whose_host_is_being_resolved_are_bounded() {
+    let mut stage = Stage::started(true);
+    let session = stage.session();
+    stage.ask(Some(&session), "Runtime.runIfWaitingForDebugger", json!({}));
+    let mut asked = 0;
+    for number in 0..1_100 {
+        stage.request(Some("tab"), &number.to_string(), &format!("http://h{number}.test/"));
+        asked += stage.browser.take_lookups().len();
+    }
+    let failed = stage.sent.iter().filter(|(_, method, _)| method == "network.failRequest").count();
+    assert_eq!((asked, failed), (1_024, 76));
+    // One that is resolved makes room for the next.
+    stage.browser.resolved(u64::MAX, None);
+    stage.request(Some("tab"), "late", "http://late.test/");
+    assert!(stage.browser.take_lookups().is_empty(), "an unknown answer makes no room");
+}

@@ -1,7 +1,8 @@
 // The clipboard API of the page.
 
 function clipboardApi() {
-  if (navigator.clipboard) return navigator.clipboard;
+  // Chrome hides it from documents without an origin, Firefox does not.
+  if (navigator.clipboard && location.origin !== "null") return navigator.clipboard;
   return fail("NOT_ACTIONABLE", "The clipboard is not available on insecure pages.", "Use the clipboard on an https or localhost page.");
 }
 

@@ -13,6 +13,9 @@ use crate::protocol::message::{BidiError, text};
 /// Requests of one tab that wait until it is set up. Further ones fail.
 const WAITING: usize = 256;
 
+/// Documents whose host is being resolved. Further ones fail.
+const RESOLVING: usize = 1_024;
+
 /// Documents whose address is remembered until their response arrives.
 const ADDRESSES: usize = 1_024;
 
@@ -143,6 +146,11 @@ impl EmulatedBrowser {
         if let Ok(address) = host.trim_matches(['[', ']']).parse() {
             contained.remember(&request_id(params), address);
             return false;
+        }
+        if contained.resolving.len() >= RESOLVING {
+            self.request_sent(tab, context, params);
+            self.fail_blocked(params);
+            return true;
         }
         contained.resolving.insert(number, (tab.to_owned(), params.clone()));
         contained.lookups.push(Lookup { number, host });

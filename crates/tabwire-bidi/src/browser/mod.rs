@@ -354,11 +354,20 @@ impl EmulatedBrowser {
     }
 
     fn succeed(&mut self, reply: Reply, result: impl std::fmt::Display) {
+        self.note_response(&reply);
         self.outputs.push(Output::ToHub(reply::result(reply.id, reply.session.as_ref(), result)));
     }
 
     fn fail(&mut self, reply: Reply, error: &ProtocolError) {
+        self.note_response(&reply);
         self.outputs.push(Output::ToHub(reply::error(reply.id, reply.session.as_ref(), error)));
+    }
+
+    /// A client that gets a response has got the events before it.
+    fn note_response(&mut self, reply: &Reply) {
+        if let Some(session) = self.sessions.find_mut(reply.session.as_ref()) {
+            session.knows_document = true;
+        }
     }
 
     /// Responds that Firefox cannot do this.

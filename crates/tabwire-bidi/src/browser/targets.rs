@@ -95,9 +95,11 @@ impl EmulatedBrowser {
     pub(super) fn target_info(&self, tab: &str) -> Option<Value> {
         let context = self.contexts.find(tab).filter(|context| context.is_tab())?;
         let attached = !self.sessions.on_tab(tab).is_empty();
-        let title = if context.title.is_empty() { &context.url } else { &context.title };
+        // As in Chrome, a new tab has the URL that it was created with.
+        let url = context.created_for.as_ref().unwrap_or(&context.url);
+        let title = if context.title.is_empty() { url } else { &context.title };
         let mut info = json!({
-            "targetId": tab, "type": "page", "title": title, "url": context.url, "attached": attached,
+            "targetId": tab, "type": "page", "title": title, "url": url, "attached": attached,
             "canAccessOpener": context.opener.is_some(), "browserContextId": context.user_context,
         });
         if let Some(opener) = &context.opener {
@@ -279,6 +281,8 @@ impl EmulatedBrowser {
             && !matches!(url, "" | "about:blank")
         {
             context.first_url = Some(url.to_owned());
+            context.created_for = Some(url.to_owned());
+            self.target_changed(tab);
         }
         self.navigate_first_if_ready(tab);
     }

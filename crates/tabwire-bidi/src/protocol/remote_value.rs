@@ -140,20 +140,23 @@ fn describe_node(node: &Value) -> String {
     shown
 }
 
+/// The object for an object or array given by value.
+pub(crate) fn object_of(inner: Value) -> Value {
+    let mut object = json!({"type": "object"});
+    if inner.is_array() {
+        object["subtype"] = json!("array");
+    }
+    object["value"] = inner;
+    object
+}
+
 /// The object for a value that came back as text: by value, as Chrome gives it.
 pub(crate) fn to_object_by_value(value: &Value, context: i64) -> Value {
     let given = value.get("value").and_then(Value::as_str).filter(|_| text(value, "type") == "string");
     match given {
         Some(given) if given.starts_with('j') => match lenient_json::read_as::<Value>(&given.as_bytes()[1..])
         {
-            Ok(inner) => {
-                let mut object = json!({"type": "object", "value": null});
-                if inner.is_array() {
-                    object["subtype"] = json!("array");
-                }
-                object["value"] = inner;
-                object
-            }
+            Ok(inner) => object_of(inner),
             Err(_) => json!({"type": "undefined"}),
         },
         Some(given) => json!({"type": "string", "value": given.get(1..).unwrap_or_default()}),

@@ -86,6 +86,12 @@ pub(crate) const FOCUSED_FRAME: &str = "() => {
     return found && found.contentWindow ? found.contentWindow : null;
 }";
 
+/// The name of a frame.
+pub(crate) const NAME: &str = "() => String(window.name)";
+
+/// The root element of a document.
+pub(crate) const ROOT: &str = "() => document.documentElement";
+
 /// Notes the drags that start in a document.
 pub(crate) const CATCH_DRAGS: &str = "() => {
     globalThis.dragStart = null;
@@ -104,6 +110,9 @@ pub(crate) const DRAG_STARTED: &str = "() => {
 /// Inserts text where the caret is.
 pub(crate) const INSERT_TEXT: &str = "(text) => document.execCommand('insertText', false, text)";
 
+/// Scrolls a page at once.
+pub(crate) const SCROLL_TO: &str = "(left, top) => window.scrollTo({left, top, behavior: 'instant'})";
+
 /// The sizes of a page.
 pub(crate) const LAYOUT: &str = "() => {
     const root = document.documentElement, view = window.visualViewport;
@@ -112,6 +121,7 @@ pub(crate) const LAYOUT: &str = "() => {
         x: window.scrollX, y: window.scrollY, width: root ? root.clientWidth : window.innerWidth,
         height: document.compatMode === 'BackCompat' && document.body ? document.body.clientHeight
             : root ? root.clientHeight : window.innerHeight,
+        rootWidth: root ? root.scrollWidth : 0, rootHeight: root ? root.scrollHeight : 0,
         outerWidth: window.innerWidth, outerHeight: window.innerHeight,
         contentWidth: scroller ? scroller.scrollWidth : window.innerWidth,
         contentHeight: scroller ? scroller.scrollHeight : window.innerHeight,

@@ -32,6 +32,8 @@ pub(crate) struct Context {
     pub(crate) opener: Option<String>,
     pub(crate) url: String,
     pub(crate) title: String,
+    /// The `name` of a frame, as last read.
+    pub(crate) name: String,
     /// The id of the navigation that made the present document.
     pub(crate) loader: String,
     /// The lifecycle events of the present document.
@@ -42,6 +44,8 @@ pub(crate) struct Context {
     /// Unfinished requests.
     pub(crate) requests: BTreeSet<String>,
     pub(crate) history: History,
+    /// The size that a client gave the viewport.
+    pub(crate) viewport: Option<Value>,
     /// Whether a dialog is open.
     pub(crate) has_prompt: bool,
     pub(crate) is_crashed: bool,
@@ -51,6 +55,10 @@ pub(crate) struct Context {
     pub(crate) reloads_past_cache: bool,
     /// Navigation that waits until every client has set up the new tab.
     pub(crate) first_url: Option<String>,
+    /// The URL that a new tab was created with, until its first navigation has ended.
+    pub(crate) created_for: Option<String>,
+    /// The document that last took input, and its root element.
+    pub(crate) root: Option<(String, String)>,
 }
 
 /// The history of a tab, as far as it is known.
@@ -135,16 +143,20 @@ impl Context {
             opener: member("originalOpener"),
             url,
             title: String::new(),
+            name: String::new(),
             lifecycle: Vec::new(),
             ended: VecDeque::new(),
             started: VecDeque::new(),
             requests: BTreeSet::new(),
             history,
+            viewport: None,
             has_prompt: false,
             is_crashed: false,
             has_cache_off: false,
             reloads_past_cache: false,
             first_url: None,
+            created_for: None,
+            root: None,
         })
     }
 
@@ -154,6 +166,7 @@ impl Context {
 
     pub(crate) fn end_navigation(&mut self, navigation: &str, end: NavigationEnd) {
         self.started.retain(|(id, _)| id != navigation);
+        self.created_for = None;
         if self.ended.len() >= ENDED_NAVIGATIONS {
             self.ended.pop_front();
         }

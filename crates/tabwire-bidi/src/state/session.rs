@@ -30,6 +30,9 @@ pub(crate) struct Session {
     pub(crate) fetch: Option<FetchState>,
     pub(crate) choosers: bool,
     pub(crate) downloads: bool,
+    /// Whether the client has had a response since the tab shows its document. Until then its input may be meant for the
+    /// former one.
+    pub(crate) knows_document: bool,
 }
 
 /// `Fetch.enable` of a session.
@@ -66,6 +69,7 @@ impl Session {
             fetch: None,
             choosers: false,
             downloads: false,
+            knows_document: true,
         }
     }
 

@@ -51,12 +51,40 @@ fn objects_are_read_by_value_with_a_second_command() {
     let (mut stage, session) = Stage::with_tab();
     let params = json!({"expression": "({a: 1})", "returnByValue": true});
     let id = stage.ask(Some(&session), "Runtime.evaluate", params);
-    let object = json!({"type": "object", "handle": "h1"});
+    // It holds an object that is no plain data.
+    let object = json!({"type": "object", "handle": "h1", "value": [["b", {"type": "date", "value": "x"}]]});
     stage.respond("script.evaluate", json!({"type": "success", "realm": "main", "result": object}));
     let text = json!({"type": "string", "value": "j{\"a\":1}"});
     stage.respond("script.callFunction", json!({"type": "success", "realm": "main", "result": text}));
     assert_eq!(stage.result(id)["result"], json!({"type": "object", "value": {"a": 1}}));
     assert!(stage.open.iter().any(|sent| sent.method == "script.disown"), "the handle is released");
+    stage.open.clear();
+    let params = json!({"expression": "({b: 2})", "returnByValue": true});
+    let id = stage.ask(Some(&session), "Runtime.evaluate", params);
+    let value = json!([["b", {"type": "number", "value": 2}]]);
+    let object = json!({"type": "object", "handle": "h2", "value": value});
+    stage.respond("script.evaluate", json!({"type": "success", "realm": "main", "result": object}));
+    assert_eq!(stage.result(id)["result"], json!({"type": "object", "value": {"b": 2}}));
+    let sent: Vec<&str> = stage.open.iter().map(|sent| sent.method.as_str()).collect();
+    assert_eq!(sent, ["script.disown"], "plain data needs no second command");
+}
+
+#[test]
+fn a_script_with_await_is_tried_in_forms_until_one_can_be_parsed() {
+    let (mut stage, session) = Stage::with_tab();
+    let params = json!({"expression": "const a = await b; a", "replMode": true, "returnByValue": true});
+    let id = stage.ask(Some(&session), "Runtime.evaluate", params);
+    let failed = |frames: Value| {
+        let details = json!({"text": "SyntaxError: no", "stackTrace": {"callFrames": frames}});
+        json!({"type": "exception", "realm": "main", "exceptionDetails": details})
+    };
+    stage.respond("script.evaluate", failed(json!([])));
+    stage.respond("script.evaluate", failed(json!([])));
+    let sent = &stage.open.last().expect("a third form").params;
+    assert!(sent["expression"].as_str().expect("text").contains("return (\na\n)"), "{sent}");
+    // One that a script throws is its result.
+    stage.respond("script.evaluate", failed(json!([{"url": "", "functionName": "f"}])));
+    assert!(stage.result(id)["exceptionDetails"].is_object() && stage.open.is_empty());
 }
 
 #[test]
@@ -98,6 +126,11 @@ fn an_error_page_is_reported_as_chromes() {
     assert_eq!(frame["unreachableUrl"], "http://no.invalid/");
 }
 
+/// The root element of a document, as a script returns it.
+fn root(shared: &str) -> Value {
+    json!({"type": "success", "realm": "main", "result": {"type": "node", "sharedId": shared}})
+}
+
 #[test]
 fn input_is_one_chain_at_a_time_and_ends_at_a_dialog() {
     let (mut stage, session) = Stage::with_tab();
@@ -109,6 +142,7 @@ fn input_is_one_chain_at_a_time_and_ends_at_a_dialog() {
     stage.respond("browsingContext.activate", json!({}));
     stage.respond("input.performActions", json!({}));
     assert_eq!((stage.answers[&ids[0]], stage.answers[&ids[1]]), (1, 0));
+    stage.respond("script.callFunction", root("r1"));
     stage.event(
         "browsingContext.userPromptOpened",
         json!({"context": "tab", "type": "alert", "message": "m"}),
@@ -132,6 +166,86 @@ fn a_press_for_the_former_document_is_not_sent() {
     stage.respond("input.performActions", json!({}));
     assert!(stage.answer(press)["error"].is_object(), "the press is refused");
     assert!(!stage.open.iter().any(|sent| sent.method == "input.performActions"));
+}
+
+#[test]
+fn a_key_names_the_root_of_its_document_and_fails_with_it() {
+    let (mut stage, session) = Stage::with_tab();
+    let key = json!({"type": "keyDown", "key": "a"});
+    let guard_of = |stage: &Stage| {
+        let sent = stage.open.iter().find(|sent| sent.method == "input.performActions").expect("sent");
+        let sources = sent.params["actions"].as_array().expect("sources").clone();
+        let wheel = sources.into_iter().find(|source| source["type"] == "wheel");
+        wheel.expect("a guard")["actions"][0]["origin"]["element"]["sharedId"].clone()
+    };
+    let first = stage.ask(Some(&session), "Input.dispatchKeyEvent", key.clone());
+    stage.respond("browsingContext.activate", json!({}));
+    stage.respond("script.callFunction", root("r1"));
+    assert_eq!(guard_of(&stage), "r1");
+    stage.respond("input.performActions", json!({}));
+    stage.result(first);
+    // The root is known. Firefox shows the next document, which it has not reported yet.
+    let second = stage.ask(Some(&session), "Input.dispatchKeyEvent", key.clone());
+    assert_eq!(guard_of(&stage), "r1");
+    let sent = stage.open.pop().expect("sent");
+    stage.respond_to(&sent, &Err("no such node"));
+    let error = stage.answer(second)["error"]["message"].as_str().expect("an error").to_owned();
+    assert!(error.contains("context was destroyed"), "{error}");
+    let committed = json!({"context": "tab", "navigation": "N", "url": "http://b.test/"});
+    stage.event("browsingContext.navigationCommitted", committed);
+    stage.ask(Some(&session), "Page.enable", json!({}));
+    stage.ask(Some(&session), "Input.dispatchKeyEvent", key);
+    stage.respond("script.callFunction", root("r2"));
+    assert_eq!(guard_of(&stage), "r2");
+}
+
+#[test]
+fn input_that_was_sent_before_its_client_knew_the_document_is_refused() {
+    let (mut stage, session) = Stage::with_tab();
+    let committed = json!({"context": "tab", "navigation": "N", "url": "http://b.test/"});
+    stage.event("browsingContext.navigationCommitted", committed);
+    let event = |kind: &str| json!({"type": kind, "x": 5, "y": 6, "button": "left"});
+    let moved = stage.ask(Some(&session), "Input.dispatchMouseEvent", event("mouseMoved"));
+    let press = stage.ask(Some(&session), "Input.dispatchMouseEvent", event("mousePressed"));
+    stage.respond("browsingContext.activate", json!({}));
+    stage.respond("input.performActions", json!({}));
+    stage.result(moved);
+    assert!(stage.answer(press)["error"].is_object(), "it may be meant for the former document");
+    // The client has had a response, and with it the events.
+    stage.ask(Some(&session), "Input.dispatchMouseEvent", event("mousePressed"));
+    stage.respond("script.callFunction", root("r"));
+    assert!(stage.open.iter().any(|sent| sent.method == "input.performActions"));
+}
+
+#[test]
+fn input_is_refused_when_its_document_has_a_new_realm() {
+    let (mut stage, session) = Stage::with_tab();
+    let id = stage.ask(Some(&session), "Input.dispatchKeyEvent", json!({"type": "keyDown", "key": "a"}));
+    stage.respond("browsingContext.activate", json!({}));
+    // The next document: its commit is reported later.
+    stage.add_realm("next", "tab");
+    stage.respond("script.callFunction", root("r"));
+    assert!(stage.answer(id)["error"].is_object() && stage.open.is_empty(), "{:?}", stage.open);
+}
+
+#[test]
+fn input_without_a_root_in_the_view_is_sent_without_a_guard() {
+    let (mut stage, session) = Stage::with_tab();
+    let id = stage.ask(Some(&session), "Input.dispatchKeyEvent", json!({"type": "keyDown", "key": "a"}));
+    stage.respond("browsingContext.activate", json!({}));
+    stage.respond("script.callFunction", root("r1"));
+    let sent = stage.open.pop().expect("sent");
+    stage.respond_to(&sent, &Err("move target out of bounds"));
+    stage.respond("script.callFunction", root("r1"));
+    assert_eq!(stage.open.last().expect("sent again").params["actions"].as_array().map(Vec::len), Some(1));
+    stage.respond("input.performActions", json!({}));
+    stage.result(id);
+    // Another document has no box because it is not shown yet.
+    let id = stage.ask(Some(&session), "Input.dispatchKeyEvent", json!({"type": "keyDown", "key": "b"}));
+    let sent = stage.open.pop().expect("sent");
+    stage.respond_to(&sent, &Err("move target out of bounds"));
+    stage.respond("script.callFunction", root("r2"));
+    assert!(stage.answer(id)["error"].is_object() && stage.open.is_empty(), "it is refused");
 }
 
 #[test]
@@ -161,6 +275,58 @@ fn blocked_requests_go_to_the_session_and_foreign_ones_go_on() {
     stage.event("network.beforeRequestSent", blocked("http://a.test/z", "old"));
     let sent: Vec<&str> = stage.open.iter().map(|sent| sent.method.as_str()).collect();
     assert!(sent.ends_with(&["network.removeIntercept", "network.continueRequest"]), "{sent:?}");
+}
+
+#[test]
+fn a_changed_body_has_its_length_and_a_script_keeps_its_url() {
+    let (mut stage, session) = Stage::with_tab();
+    stage.ask(Some(&session), "Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]}));
+    stage.respond("network.addIntercept", json!({"intercept": "I"}));
+    let header = |name: &str, value: &str| json!({"name": name, "value": {"type": "string", "value": value}});
+    let request = json!({
+        "request": "R", "url": "http://a.test/x", "method": "POST", "initiatorType": "fetch",
+        "headers": [header("X-Kept", "1"), header("Content-Length", "3")],
+    });
+    let sent = json!({
+        "context": "tab", "isBlocked": true, "intercepts": ["I"], "navigation": null, "redirectCount": 0,
+        "timestamp": 1, "request": request,
+    });
+    stage.event("network.beforeRequestSent", sent);
+    let paused = stage.events("Fetch.requestPaused")[0]["requestId"].clone();
+    let change = json!({"requestId": paused, "url": "http://a.test/y"});
+    let refused = stage.ask(Some(&session), "Fetch.continueRequest", change);
+    assert_eq!(stage.answer(refused)["error"]["data"], "UNSUPPORTED_HERE");
+    stage.ask(
+        Some(&session),
+        "Fetch.continueRequest",
+        json!({"requestId": paused, "postData": "Y2hhbmdlZA=="}),
+    );
+    let sent = &stage.open.last().expect("sent").params;
+    assert_eq!(sent["headers"], json!([header("X-Kept", "1"), header("Content-Length", "7")]));
+}
+
+#[test]
+fn each_challenge_of_a_request_has_the_same_id_and_none_ends_in_a_dialog() {
+    let (mut stage, session) = Stage::with_tab();
+    let enable = json!({"patterns": [{"urlPattern": "*"}], "handleAuthRequests": true});
+    stage.ask(Some(&session), "Fetch.enable", enable);
+    stage.respond("network.addIntercept", json!({"intercept": "I"}));
+    let challenge = json!({
+        "context": "tab", "isBlocked": true, "intercepts": ["I"], "navigation": null, "redirectCount": 0,
+        "timestamp": 1, "request": {"request": "R", "url": "http://a.test/x", "method": "GET", "headers": []},
+        "response": {"authChallenges": [{"scheme": "Basic", "realm": "r"}]},
+    });
+    for response in ["ProvideCredentials", "Default"] {
+        stage.event("network.authRequired", challenge.clone());
+        let id = stage.events("Fetch.authRequired").last().expect("a challenge")["requestId"].clone();
+        let params = json!({"requestId": id, "authChallengeResponse": {"response": response}});
+        stage.ask(Some(&session), "Fetch.continueWithAuth", params);
+    }
+    let challenges = stage.events("Fetch.authRequired");
+    assert_eq!(challenges[0]["requestId"], challenges[1]["requestId"]);
+    let sent = stage.open.iter().filter(|sent| sent.method == "network.continueWithAuth");
+    let actions: Vec<&Value> = sent.map(|sent| &sent.params["action"]).collect();
+    assert_eq!(actions, [&json!("provideCredentials"), &json!("cancel")]);
 }
 
 #[test]

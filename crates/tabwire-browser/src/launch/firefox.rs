@@ -9,6 +9,7 @@ use rustix::process::Signal;
 
 use super::spec::{Display, LaunchSpec};
 use crate::error::BrowserError;
+use crate::files::atomic_file;
 use crate::files::private_dir::PrivateDir;
 
 /// The profile of Firefox in the profile directory. A Chromium may use the same directory.
@@ -171,8 +172,7 @@ pub fn prepare(spec: &LaunchSpec, command: &mut Command) -> Result<(), BrowserEr
         _ => {}
     }
     forget_conditional(&profile)?;
-    let file = profile.join("user.js");
-    std::fs::write(&file, user_js(spec)).map_err(|error| BrowserError::system("write", &file, error))?;
+    atomic_file::write(&profile.join("user.js"), user_js(spec).as_bytes())?;
     if let Some(window) = spec.window.filter(|_| spec.display == Display::Headless) {
         let height = window.height.saturating_sub(CHROMIUM_FRAME).saturating_add(HEADLESS_FRAME);
         command.env("MOZ_HEADLESS_WIDTH", window.width.to_string());
@@ -198,8 +198,7 @@ fn forget_conditional(profile: &Path) -> Result<(), BrowserError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(BrowserError::system("read", &file, error)),
     };
-    std::fs::write(&file, without_conditional(&before))
-        .map_err(|error| BrowserError::system("write", &file, error))
+    atomic_file::write(&file, without_conditional(&before).as_bytes())
 }
 
 fn without_conditional(preferences: &str) -> String {
@@ -320,6 +319,18 @@ mod tests {
     fn preferences_of_an_earlier_session_are_forgotten() {
         let before = "// Mozilla\nuser_pref(\"network.proxy.type\", 1);\nuser_pref(\"network.trr.mode\", 5);\nuser_pref(\"a.b\", 1);\n";
         assert_eq!(without_conditional(before), "// Mozilla\nuser_pref(\"a.b\", 1);\n");
+    }
+
+    #[test]
+    fn preferences_are_replaced_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("prefs.js");
+        std::fs::write(&file, "user_pref(\"network.trr.mode\", 5);\nuser_pref(\"a.b\", 1);\n").unwrap();
+        forget_conditional(directory.path()).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "user_pref(\"a.b\", 1);\n");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing else is left");
+        // Without a profile there is nothing to forget.
+        forget_conditional(&directory.path().join("absent")).unwrap();
     }
 
     #[test]

@@ -99,6 +99,7 @@ impl Action for Clipboard {
                 let target = self.target.given()?;
                 let element = page.key_target(target.as_ref(), context.deadline).await?;
                 let input = page.lock_input(context.deadline).await?;
+                page.check_same_document(&element).await?;
                 let pasted = page.press_chords(&[Chord::primary('v')], 0, context.deadline).await;
                 drop(input);
                 let changes = action.settle(&element, pasted, json!({})).await?.changes;

@@ -70,6 +70,7 @@ impl Action for Press {
         let page = action.page().clone();
         let element = page.key_target(target.as_ref(), context.deadline).await?;
         let input = page.lock_input(context.deadline).await?;
+        page.check_same_document(&element).await?;
         let pressed = page.press_chords(&chords, 0, context.deadline).await;
         drop(input);
         let changes = action.settle(&element, pressed, json!({})).await?.changes;

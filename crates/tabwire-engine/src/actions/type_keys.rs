@@ -79,6 +79,7 @@ impl Action for Type {
                 .await?;
         }
         let input = page.lock_input(context.deadline).await?;
+        page.check_same_document(&element).await?;
         let TypingResult { characters, mut outcome } =
             page.type_text(&self.text, pause, context.deadline).await;
         if self.submit && outcome.is_ok() {

@@ -8,13 +8,22 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tabwire_api::{BrowserContextId, ErrorCode, Failure, TargetId};
-use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream, PendingResponse};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream, PendingResponse, Response};
 
 use crate::browser::Browser;
 use crate::page::evaluate::EvaluateResponse;
 
 /// An empty page. Its icon is inline, so that Chrome requests no `favicon.ico`.
 const EMPTY_PAGE: &str = "<!doctype html><title>Tabwire</title><link rel=icon href=data:,>";
+
+/// Has Chrome request documents past service workers. Firefox cannot.
+pub(crate) const BYPASS: &str = "Network.setBypassServiceWorker";
+
+/// The outcome of that command: a browser that does not support it is no failure.
+pub(crate) fn bypassed(response: Result<Response, CdpError>) -> Result<(), Failure> {
+    let failure = response.map(|_| ()).map_err(CdpError::into_failure);
+    failure.or_else(|failure| if failure.code == ErrorCode::UnsupportedHere { Ok(()) } else { Err(failure) })
+}
 
 /// A hidden tab; closed on drop.
 #[derive(Debug)]
@@ -54,13 +63,18 @@ impl<'a> HiddenTab<'a> {
             ("Page.enable", json!({})),
             ("Network.enable", json!({})),
             // Requests that a service worker fulfils are not paused.
-            ("Network.setBypassServiceWorker", json!({"bypass": true})),
+            (BYPASS, json!({"bypass": true})),
             ("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]})),
         ];
         let begun: Vec<_> =
             commands.iter().map(|(method, params)| tab.session.begin(*method, params, deadline)).collect();
-        for begun in begun {
-            begun.map_err(failed)?.response().await.map_err(failed)?;
+        for (begun, (method, _)) in begun.into_iter().zip(&commands) {
+            let response = begun.map_err(failed)?.response().await;
+            match *method {
+                // `run_at` leaves out an origin that has one.
+                BYPASS => bypassed(response)?,
+                _ => drop(response.map_err(failed)?),
+            }
         }
         Ok(tab)
     }
@@ -76,7 +90,9 @@ impl<'a> HiddenTab<'a> {
         self.navigate(origin, deadline).await?;
         // Chrome may upgrade http to https (HSTS), which is another origin.
         let expression = format!(
-            "if (location.origin !== {}) throw new Error('is at ' + location.origin); ({function})({argument})",
+            "if (location.origin !== {}) throw new Error('is at ' + location.origin); \
+             if (navigator.serviceWorker?.controller) throw new Error('a service worker responds for it'); \
+             ({function})({argument})",
             json!(origin)
         );
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});

@@ -25,6 +25,10 @@ const WAITING: &[&str] = &["waitFor", "prepare", "waitForChecked", "query", "exp
 /// Agent functions that are called often and never return a promise, so that `awaitPromise` can be left out.
 const SYNCHRONOUS: &[&str] = &["find", "snapshot"];
 
+/// Agent functions that only read the document that is shown. They are called again when another document replaces it
+/// meanwhile: Chrome holds calls during a commit, Firefox does not.
+const REPEATED: &[&str] = &["location", "snapshot", "find", "focusedElement"];
+
 /// How long the cancellation of a wait may take.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -47,6 +51,8 @@ impl WaitId {
 struct AgentCall {
     expression: String,
     awaits_promise: bool,
+    /// Whether it may run in the next document.
+    repeats: bool,
     wait: Option<WaitId>,
 }
 
@@ -56,7 +62,8 @@ impl AgentCall {
         let id = wait.map(|WaitId(number)| format!(", {number}")).unwrap_or_default();
         let expression =
             format!("globalThis.tabwire ? tabwire.run(\"{function}\", {argument}{id}) : {NOT_INSTALLED}");
-        Self { expression, awaits_promise: !SYNCHRONOUS.contains(&function), wait }
+        let repeats = REPEATED.contains(&function);
+        Self { expression, awaits_promise: !SYNCHRONOUS.contains(&function), repeats, wait }
     }
 }
 
@@ -165,8 +172,8 @@ impl PageSession {
                     is_installed = true;
                     self.install_agent(&pending.session, pending.context, deadline).await?;
                 }
-                // The call did not run: the context was gone before. Retry in the new one.
-                Err(error) if is_context_missing(&error) => {
+                // The call did not run, because the context was gone before, or it only read. Retry in the new one.
+                Err(error) if is_context_missing(&error) || call.repeats && is_document_gone(&error) => {
                     self.tree().remove_context(pending.context, &pending.session);
                 }
                 Err(error) if is_document_gone(&error) => return Err(document_gone()),

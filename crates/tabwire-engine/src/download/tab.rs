@@ -8,6 +8,7 @@ use tabwire_api::{BrowserContextId, ErrorCode, Failure, Remedy, Step, TargetId};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter};
 
 use crate::browser::Browser;
+use crate::browser::hidden_tab::{BYPASS, bypassed};
 use crate::download::mime_type::mime_type_in;
 
 /// A hidden tab for one download; closed on drop.
@@ -61,13 +62,12 @@ impl<'a> DownloadTab<'a> {
         let begin = |method: &'static str, params: Value| self.session.begin(method, &params, deadline);
         let mut paused = self.session.events(EventFilter::methods(["Fetch.requestPaused"]));
         let patterns = json!([{"urlPattern": "*", "requestStage": "Response"}]);
-        let preparations = [
-            begin("Network.enable", json!({})),
-            // A response of a service worker would not be paused.
-            begin("Network.setBypassServiceWorker", json!({"bypass": true})),
-            begin("Fetch.enable", json!({"patterns": patterns})),
-        ];
+        let enabling = begin("Network.enable", json!({}));
+        // A response of a service worker would not be paused. The browser then shows it, which fails below.
+        let bypassing = begin(BYPASS, json!({"bypass": true}));
+        let preparations = [enabling, begin("Fetch.enable", json!({"patterns": patterns}))];
         let going = begin("Page.navigate", json!({"url": url})).map_err(failed)?;
+        bypassed(bypassing.map_err(failed)?.response().await)?;
         for preparation in preparations {
             preparation.map_err(failed)?.response().await.map_err(failed)?;
         }

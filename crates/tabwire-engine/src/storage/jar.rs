@@ -125,8 +125,16 @@ impl Page {
             for (reply, cookie) in each.into_iter().zip(cookies) {
                 match reply.await {
                     Ok(response) if response.get("success") != Some(&Value::Bool(false)) => {}
-                    Ok(_) | Err(CdpError::Protocol { .. }) => refused.push(cookie.clone()),
-                    Err(error) => return Err(error.into_failure()),
+                    Ok(_) => refused.push(cookie.clone()),
+                    Err(error) => {
+                        let is_refusal = matches!(error, CdpError::Protocol { .. });
+                        let failure = error.into_failure();
+                        // What the browser cannot do is no fault of the cookie.
+                        if !is_refusal || failure.code == ErrorCode::UnsupportedHere {
+                            return Err(failure);
+                        }
+                        refused.push(cookie.clone());
+                    }
                 }
             }
             Ok(refused)

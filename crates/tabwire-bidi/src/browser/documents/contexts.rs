@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::browser::EmulatedBrowser;
 use crate::protocol::message::{BidiError, seconds, text};
-use crate::protocol::script_text::OWN_SANDBOX;
+use crate::protocol::script_text::{NAME, OWN_SANDBOX};
 use crate::state::context::{Context, NavigationEnd};
 
 impl EmulatedBrowser {
@@ -54,6 +54,18 @@ impl EmulatedBrowser {
         if let Some(tab) = self.contexts.tab_of(&id).map(|tab| tab.id.clone()) {
             self.tab_event(&tab, "Page.frameAttached", &json!({"frameId": id, "parentFrameId": parent}));
         }
+        self.read_name(&id);
+    }
+
+    /// Reads the name of a frame, which BiDi does not report, so that it is known when the frame's document commits.
+    fn read_name(&mut self, frame: &str) {
+        let id = frame.to_owned();
+        self.call_own(frame, NAME, &json!([]), move |browser, outcome| {
+            let name = outcome.ok().and_then(|name| Some(name.get("value")?.as_str()?.to_owned()));
+            if let (Some(name), Some(context)) = (name, browser.contexts.find_mut(&id)) {
+                context.name = name;
+            }
+        });
     }
 
     /// A page opened a tab. Chrome announces that on the page.
@@ -109,6 +121,9 @@ impl EmulatedBrowser {
             self.restore_cache(id);
             self.tab_event(&tab, "Page.loadEventFired", &json!({"timestamp": seconds(params)}));
             self.read_title(id);
+        }
+        if tab != id {
+            self.read_name(id);
         }
         self.tab_event(&tab, "Page.frameStoppedLoading", &json!({"frameId": id}));
     }

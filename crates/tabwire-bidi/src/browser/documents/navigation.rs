@@ -144,7 +144,12 @@ impl EmulatedBrowser {
             self.post("network.setCacheBehavior", cache_behavior(tab, true));
         }
         let command = json!({"context": tab, "wait": "none"});
-        self.send_acknowledged("browsingContext.reload", command, reply);
+        let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| match outcome {
+            // Another navigation took the place of this one. Chrome has responded before.
+            Err(error) if error.message.contains("NS_BINDING_ABORTED") => browser.succeed(reply, "{}"),
+            outcome => browser.acknowledge(reply, outcome),
+        };
+        self.send("browsingContext.reload", command, Box::new(then));
     }
 
     /// The cache is as clients want it, after a reload past it.
@@ -232,6 +237,9 @@ impl EmulatedBrowser {
                 self.send_event(Some(&session), "Inspector.targetReloadedAfterCrash", &json!({}));
             }
         }
+        if tab == id {
+            self.forget_known_document(id);
+        }
         self.send_lifecycle(&tab, id, navigation, "init", seconds(params));
         if let Some(mut frame) = self.describe_frame(id) {
             if let Some(unreachable) = unreachable {
@@ -246,6 +254,15 @@ impl EmulatedBrowser {
         }
         if tab == id && may_be_crash {
             self.look_for_crash(id);
+        }
+    }
+
+    /// The clients of a tab do not know its new document yet.
+    fn forget_known_document(&mut self, tab: &str) {
+        for session in self.sessions.on_tab(tab) {
+            if let Some(session) = self.sessions.find_mut(Some(&session)) {
+                session.knows_document = false;
+            }
         }
     }
 
@@ -309,7 +326,7 @@ impl EmulatedBrowser {
         let origin = self.origin_of(context);
         let mut frame = json!({
             "id": id, "loaderId": context.loader, "url": context.url, "domainAndRegistry": "",
-            "securityOrigin": origin, "mimeType": "text/html", "name": "",
+            "securityOrigin": origin, "mimeType": "text/html", "name": context.name,
             "secureContextType": "Secure", "crossOriginIsolatedContextType": "NotIsolated",
             "gatedAPIFeatures": [],
         });
@@ -323,6 +340,11 @@ impl EmulatedBrowser {
     fn origin_of(&self, context: &Context) -> String {
         if let Some(realm) = self.realms.main_of(&context.id) {
             return realm.origin.clone();
+        }
+        // An empty document has the origin of the frame above, unless its realm says otherwise.
+        let above = context.parent.as_ref().and_then(|parent| self.contexts.find(parent));
+        if let Some(above) = above.filter(|_| context.url.starts_with("about:")) {
+            return self.origin_of(above);
         }
         let Some((scheme, rest)) = context.url.split_once("://") else { return "null".to_owned() };
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -1,11 +1,17 @@
 //! `Runtime.evaluate` and `Runtime.callFunctionOn`.
 
+use std::collections::VecDeque;
+
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
 use crate::browser::{EmulatedBrowser, Reply};
+use crate::protocol::async_script::async_forms;
 use crate::protocol::message::{BidiError, CONTEXT_MISSING, flag, text};
-use crate::protocol::remote_value::{ObjectId, to_argument, to_exception, to_object, to_object_by_value};
+use crate::protocol::plain_value::{LEVELS, to_plain};
+use crate::protocol::remote_value::{
+    ObjectId, object_of, to_argument, to_exception, to_object, to_object_by_value,
+};
 use crate::protocol::script_text::{OWN_PROPERTIES, agent_expression, function_by_value, value_of_handle};
 use crate::state::realm::Realm;
 
@@ -51,7 +57,7 @@ impl EmulatedBrowser {
         let ownership = if give == Give::Text { "none" } else { "root" };
         let mut command = json!({
             "expression": sent, "target": {"realm": realm.id}, "awaitPromise": flag(params, "awaitPromise"),
-            "resultOwnership": ownership, "serializationOptions": {"maxObjectDepth": 0, "maxDomDepth": 0},
+            "resultOwnership": ownership, "serializationOptions": serialization(give),
         });
         if flag(params, "userGesture") {
             command["userActivation"] = json!(true);
@@ -60,24 +66,25 @@ impl EmulatedBrowser {
         let source = expression.to_owned();
         let first = realm.clone();
         let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
-            let is_syntax_error = outcome.as_ref().is_ok_and(is_syntax_error);
-            if wraps && is_syntax_error {
-                return browser.evaluate_async(&first, &source, give, reply);
+            if wraps && outcome.as_ref().is_ok_and(was_not_parsed) {
+                return browser.evaluate_async(&first, async_forms(&source), give, reply);
             }
             browser.evaluated(&first, give, outcome, reply);
         };
         self.send_for(Some(&realm.context), Some(&realm.id), "script.evaluate", command, Box::new(then));
     }
 
-    /// Evaluates a script with `await` outside of functions, which BiDi does not allow.
-    fn evaluate_async(&mut self, realm: &Realm, source: &str, give: Give, reply: Reply) {
+    /// Evaluates a script with `await` outside of functions, which BiDi does not allow: the first form that can be parsed.
+    fn evaluate_async(&mut self, realm: &Realm, mut forms: VecDeque<String>, give: Give, reply: Reply) {
         let command = json!({
-            "expression": format!("(async () => (\n{source}\n))()"), "target": {"realm": realm.id},
-            "awaitPromise": true, "resultOwnership": "root",
-            "serializationOptions": {"maxObjectDepth": 0, "maxDomDepth": 0},
+            "expression": forms.pop_front(), "target": {"realm": realm.id}, "awaitPromise": true,
+            "resultOwnership": "root", "serializationOptions": serialization(give),
         });
         let first = realm.clone();
         let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
+            if !forms.is_empty() && outcome.as_ref().is_ok_and(was_not_parsed) {
+                return browser.evaluate_async(&first, forms, give, reply);
+            }
             browser.evaluated(&first, give, outcome, reply);
         };
         self.send_for(Some(&realm.context), Some(&realm.id), "script.evaluate", command, Box::new(then));
@@ -97,9 +104,13 @@ impl EmulatedBrowser {
         let object = match give {
             Give::Text => to_object_by_value(&value, realm.number),
             Give::Handle => to_object(&value, realm.number),
-            Give::Value => match text(&value, "handle") {
-                "" => to_object(&value, realm.number),
-                handle => return self.read_value(realm, handle.to_owned(), reply),
+            Give::Value => match (to_plain(&value), text(&value, "handle")) {
+                (Some(plain), handle) => {
+                    self.disown(realm, handle);
+                    object_of(plain)
+                }
+                (None, "") => to_object(&value, realm.number),
+                (None, handle) => return self.read_value(realm, handle.to_owned(), reply),
             },
         };
         self.succeed(reply, json!({"result": object}));
@@ -116,7 +127,13 @@ impl EmulatedBrowser {
             browser.evaluated(&first, Give::Text, outcome, reply);
         };
         self.send_for(Some(&realm.context), Some(&realm.id), "script.callFunction", command, Box::new(then));
-        self.post("script.disown", json!({"handles": [handle], "target": {"realm": realm.id}}));
+        self.disown(realm, &handle);
+    }
+
+    fn disown(&mut self, realm: &Realm, handle: &str) {
+        if !handle.is_empty() {
+            self.post("script.disown", json!({"handles": [handle], "target": {"realm": realm.id}}));
+        }
     }
 
     pub(in crate::browser) fn call_function(&mut self, tab: &str, params: &Value, reply: Reply) {
@@ -136,14 +153,21 @@ impl EmulatedBrowser {
         };
         let by_value = flag(params, "returnByValue");
         let declaration = text(params, "functionDeclaration");
-        let declaration = if by_value { function_by_value(declaration) } else { declaration.to_owned() };
+        // A sandbox has a `JSON` of its own, the page's scripts may have changed theirs.
+        let give = match (by_value, realm.sandbox.is_some()) {
+            (false, _) => Give::Handle,
+            (true, true) => Give::Text,
+            (true, false) => Give::Value,
+        };
+        let declaration =
+            if give == Give::Text { function_by_value(declaration) } else { declaration.to_owned() };
         let arguments = params.get("arguments").and_then(Value::as_array);
         let arguments: Vec<Value> = arguments.into_iter().flatten().map(to_argument).collect();
-        let ownership = if by_value { "none" } else { "root" };
+        let ownership = if give == Give::Text { "none" } else { "root" };
         let mut command = json!({
             "functionDeclaration": declaration, "arguments": arguments, "target": {"realm": realm.id},
             "awaitPromise": flag(params, "awaitPromise"), "resultOwnership": ownership,
-            "serializationOptions": {"maxObjectDepth": 0, "maxDomDepth": 0},
+            "serializationOptions": serialization(give),
         });
         if let Some(this) = this {
             command["this"] = this.to_reference();
@@ -151,7 +175,6 @@ impl EmulatedBrowser {
         if flag(params, "userGesture") {
             command["userActivation"] = json!(true);
         }
-        let give = if by_value { Give::Text } else { Give::Handle };
         let first = realm.clone();
         let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
             browser.evaluated(&first, give, outcome, reply);
@@ -223,7 +246,14 @@ impl EmulatedBrowser {
     }
 }
 
-fn is_syntax_error(outcome: &Value) -> bool {
-    let details = outcome.get("exceptionDetails");
-    details.is_some_and(|details| text(details, "text").starts_with("SyntaxError"))
+fn serialization(give: Give) -> Value {
+    let levels = if give == Give::Value { LEVELS } else { 0 };
+    json!({"maxObjectDepth": levels, "maxDomDepth": 0})
+}
+
+/// Whether a script could not be parsed, so that none of it ran. An error that a script throws has a stack.
+fn was_not_parsed(outcome: &Value) -> bool {
+    let Some(details) = outcome.get("exceptionDetails") else { return false };
+    let frames = details.pointer("/stackTrace/callFrames").and_then(Value::as_array);
+    text(details, "text").starts_with("SyntaxError") && frames.is_none_or(Vec::is_empty)
 }

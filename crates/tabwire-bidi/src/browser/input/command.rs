@@ -35,6 +35,17 @@ pub(super) enum Mouse {
 }
 
 impl Kind {
+    /// Whether a page acts on it. Moves and releases only say where mouse and keys are.
+    pub(super) const fn acts(&self) -> bool {
+        match self {
+            Self::Mouse { event, .. } => {
+                matches!(event, Mouse::Down(_) | Mouse::TouchDown | Mouse::Wheel(..))
+            }
+            Self::Key { is_down, .. } => *is_down,
+            Self::Text(_) => true,
+        }
+    }
+
     /// Whether two commands can be in one chain.
     pub(super) fn joins(&self, next: &Self, has_frames: bool) -> bool {
         match (self, next) {

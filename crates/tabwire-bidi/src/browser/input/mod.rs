@@ -15,7 +15,7 @@ use self::command::{Kind, Mouse, read_key, read_mouse, read_touch};
 use self::ticks::Ticks;
 use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, CONTEXT_DESTROYED, flag, text};
-use crate::protocol::script_text::{FOCUSED_FRAME, FRAME_AT, INSERT_TEXT};
+use crate::protocol::script_text::{FOCUSED_FRAME, FRAME_AT, INSERT_TEXT, ROOT};
 
 /// Commands of input that wait for one tab.
 const WAITING: usize = 4_096;
@@ -35,6 +35,8 @@ pub(crate) struct InputQueue {
     waiting: VecDeque<Item>,
     /// The commands of the chain under way.
     running: Vec<Reply>,
+    /// The tab's document that the chain under way is for.
+    loader: String,
     is_running: bool,
     /// The document and offset that take the mouse while a button is held.
     held: Option<(String, f64, f64)>,
@@ -45,12 +47,33 @@ pub(crate) struct InputQueue {
     modifiers: u64,
 }
 
+impl InputQueue {
+    /// A command is part of the next chain: notes which buttons and modifiers are held after it.
+    fn note(&mut self, kind: &Kind, context: &str, offset: (f64, f64)) {
+        let (pressed, released) = match kind {
+            Kind::Mouse { event: Mouse::Down(button), .. } => (1 << button, 0),
+            Kind::Mouse { event: Mouse::Up(button), .. } => (0, 1 << button),
+            Kind::Mouse { event: Mouse::TouchDown, .. } => (FINGER, 0),
+            Kind::Mouse { event: Mouse::TouchUp, .. } => (0, FINGER),
+            Kind::Key { is_down: true, modifier, .. } => return self.modifiers |= modifier,
+            Kind::Key { is_down: false, modifier, .. } => return self.modifiers &= !modifier,
+            Kind::Mouse { .. } | Kind::Text(_) => return,
+        };
+        self.buttons = (self.buttons | pressed) & !released;
+        if pressed != 0 {
+            self.held = Some((context.to_owned(), offset.0, offset.1));
+        } else if self.buttons == 0 {
+            self.held = None;
+        }
+    }
+}
+
 /// One command.
 #[derive(Debug)]
 struct Item {
     kind: Kind,
-    /// The document that was shown when the command came.
-    loader: String,
+    /// The document that was shown when the command came, if its client knew it.
+    loader: Option<String>,
     reply: Reply,
 }
 
@@ -78,7 +101,9 @@ impl EmulatedBrowser {
             Ok(kind) => kind,
             Err(message) => return self.fail(reply, &ProtocolError::invalid_params(message)),
         };
-        let loader = self.contexts.find(tab).map(|context| context.loader.clone()).unwrap_or_default();
+        // `None` is no document: a client that has only just sent the input may not have read that there is another one.
+        let knows = self.sessions.find(Some(session)).is_some_and(|found| found.knows_document);
+        let loader = Some(self.document_of(tab)).filter(|_| knows);
         let queue = self.input.entry(tab.to_owned()).or_default();
         if queue.waiting.len() >= WAITING {
             let message = "Too much input waits for this tab.";
@@ -91,14 +116,13 @@ impl EmulatedBrowser {
     /// Starts the next chain of a tab, unless one runs.
     fn run_input(&mut self, tab: &str) {
         let has_frames = self.contexts.children_of(tab).next().is_some();
-        let loader = self.contexts.find(tab).map(|context| context.loader.clone()).unwrap_or_default();
+        let loader = self.document_of(tab);
         let Some(queue) = self.input.get_mut(tab).filter(|queue| !queue.is_running) else { return };
         let mut chain: Vec<Kind> = Vec::new();
         let mut gone: Vec<Reply> = Vec::new();
         while let Some(item) = queue.waiting.front() {
             // Input for the former document must not reach the next one.
-            let presses = matches!(item.kind, Kind::Mouse { event: Mouse::Down(_) | Mouse::TouchDown, .. });
-            let is_stale = presses && item.loader != loader;
+            let is_stale = item.kind.acts() && item.loader.as_ref() != Some(&loader);
             let joins = chain.last().is_none_or(|last| last.joins(&item.kind, has_frames));
             if !is_stale && (!joins || chain.len() >= CHAIN) {
                 break;
@@ -112,6 +136,7 @@ impl EmulatedBrowser {
             chain.push(item.kind);
         }
         queue.is_running = !chain.is_empty();
+        queue.loader = loader;
         for reply in gone {
             self.fail(reply, &ProtocolError::chrome(-32000, CONTEXT_DESTROYED));
         }
@@ -186,8 +211,12 @@ impl EmulatedBrowser {
         });
     }
 
+    /// Finds the root of the document that takes the input. The input names it, because BiDi's input names a tab or frame,
+    /// not a document, and would reach the next one.
     fn perform(&mut self, tab: &str, context: &str, offset: (f64, f64), chain: Vec<Kind>) {
-        let Some(queue) = self.input.get_mut(tab) else { return };
+        if self.is_stale(tab, &chain) {
+            return self.refuse_chain(tab);
+        }
         if let Some(Kind::Text(text)) = chain.first() {
             let arguments = json!([{"type": "string", "value": text}]);
             let id = tab.to_owned();
@@ -195,40 +224,98 @@ impl EmulatedBrowser {
                 browser.chain_done(&id, &outcome);
             });
         }
+        if !chain.iter().any(Kind::acts) {
+            return self.perform_chain(tab, context, offset, chain, None);
+        }
+        if let Some(root) = self.known_root(context) {
+            return self.perform_chain(tab, context, offset, chain, Some(root));
+        }
+        self.find_root(tab, context, offset, chain, None);
+    }
+
+    /// Reads the root of the document. `before` is the root that a first try named, which had no box in the view: it says
+    /// nothing then, and the chain is sent without it, unless there is another document now.
+    fn find_root(
+        &mut self,
+        tab: &str,
+        context: &str,
+        offset: (f64, f64),
+        chain: Vec<Kind>,
+        before: Option<String>,
+    ) {
+        let (id, document) = (tab.to_owned(), context.to_owned());
+        let shown = self.document_of(context);
+        self.call_own(context, ROOT, &json!([]), move |browser, outcome| {
+            let root = outcome.ok().and_then(|root| Some(root.get("sharedId")?.as_str()?.to_owned()));
+            if browser.is_stale(&id, &chain) || before.is_some() && root != before {
+                return browser.refuse_chain(&id);
+            }
+            if browser.document_of(&document) != shown {
+                return browser.refuse_chain(&id);
+            }
+            if let (Some(root), Some(found)) = (&root, browser.contexts.find_mut(&document)) {
+                found.root = Some((shown, root.clone()));
+            }
+            browser.perform_chain(&id, &document, offset, chain, root.filter(|_| before.is_none()));
+        });
+    }
+
+    /// Whether the tab shows another document than when the chain began.
+    fn is_stale(&self, tab: &str, chain: &[Kind]) -> bool {
+        let loader = self.document_of(tab);
+        chain.iter().any(Kind::acts) && self.input.get(tab).is_some_and(|queue| queue.loader != loader)
+    }
+
+    /// The document of a tab or frame: its loader, and its realm, which Firefox reports before the commit.
+    fn document_of(&self, context: &str) -> String {
+        let loader = self.contexts.find(context).map(|found| found.loader.as_str()).unwrap_or_default();
+        let realm = self.realms.main_of(context).map(|realm| realm.id.as_str()).unwrap_or_default();
+        format!("{loader} {realm}")
+    }
+
+    /// The root element of the document that a tab or frame shows, if it is known.
+    fn known_root(&self, context: &str) -> Option<String> {
+        let (document, root) = self.contexts.find(context)?.root.as_ref()?;
+        (*document == self.document_of(context)).then(|| root.clone())
+    }
+
+    /// Sends a chain. It does nothing if the document of `root` is not shown any more.
+    fn perform_chain(
+        &mut self,
+        tab: &str,
+        context: &str,
+        offset: (f64, f64),
+        chain: Vec<Kind>,
+        root: Option<String>,
+    ) {
+        let Some(queue) = self.input.get_mut(tab) else { return };
+        let modifiers = queue.modifiers;
         let mut ticks = Ticks::default();
+        if let Some(root) = &root {
+            ticks.guard(root);
+        }
         for kind in &chain {
             ticks.add(kind, offset, queue.modifiers);
-            match kind {
-                Kind::Mouse { event: Mouse::Down(button), .. } => {
-                    queue.buttons |= 1 << button;
-                    queue.held = Some((context.to_owned(), offset.0, offset.1));
-                }
-                Kind::Mouse { event: Mouse::Up(button), .. } => {
-                    queue.buttons &= !(1 << button);
-                    if queue.buttons == 0 {
-                        queue.held = None;
-                    }
-                }
-                Kind::Mouse { event: Mouse::TouchDown, .. } => {
-                    queue.buttons |= FINGER;
-                    queue.held = Some((context.to_owned(), offset.0, offset.1));
-                }
-                Kind::Mouse { event: Mouse::TouchUp, .. } => {
-                    queue.buttons &= !FINGER;
-                    if queue.buttons == 0 {
-                        queue.held = None;
-                    }
-                }
-                Kind::Key { is_down: true, modifier, .. } => queue.modifiers |= modifier,
-                Kind::Key { is_down: false, modifier, .. } => queue.modifiers &= !modifier,
-                Kind::Mouse { .. } | Kind::Text(_) => {}
-            }
+            queue.note(kind, context, offset);
         }
         let command = json!({"context": context, "actions": ticks.into_sources()});
         let (id, document) = (tab.to_owned(), context.to_owned());
         let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| {
-            browser.chain_done(&id, &outcome);
-            browser.report_drag(&id, &document);
+            let failed = outcome.as_ref().err().filter(|_| root.is_some()).map(|error| error.name.as_str());
+            if let Some(queue) = browser.input.get_mut(&id).filter(|_| failed.is_some()) {
+                queue.modifiers = modifiers;
+            }
+            match failed {
+                // Nothing was sent: the root is that of a former document.
+                Some("no such node" | "no such element") => browser.refuse_chain(&id),
+                Some("move target out of bounds") => {
+                    browser.find_root(&id, &document, offset, chain, root);
+                }
+                _ => {
+                    browser.chain_done(&id, &outcome);
+                    browser.report_drag(&id, &document);
+                }
+            }
         };
         self.send("input.performActions", command, Box::new(then));
     }
@@ -246,8 +333,23 @@ impl EmulatedBrowser {
                 Err(error) if error.is_document_gone() || error.name == "destroyed" => {
                     self.succeed(reply, "{}");
                 }
+                // A document that is about to go has nothing that takes input.
+                Err(error) if error.message.contains("NS_ERROR_FAILURE") => {
+                    self.fail(reply, &ProtocolError::chrome(-32000, CONTEXT_DESTROYED));
+                }
                 Err(error) => self.fail(reply, &error.to_protocol()),
             }
+        }
+        self.run_input(tab);
+    }
+
+    /// The document that the chain under way was for is gone, and the chain was not sent.
+    fn refuse_chain(&mut self, tab: &str) {
+        let Some(queue) = self.input.get_mut(tab) else { return };
+        queue.is_running = false;
+        (queue.held, queue.buttons) = (None, 0);
+        for reply in std::mem::take(&mut queue.running) {
+            self.fail(reply, &ProtocolError::chrome(-32000, CONTEXT_DESTROYED));
         }
         self.run_input(tab);
     }

@@ -13,19 +13,39 @@ pub(super) struct Ticks {
     keys: Vec<Value>,
     wheel: Vec<Value>,
     touch: Vec<Value>,
+    /// A guard that is part of the next tick, if that moves a pointer, and else has a tick of its own.
+    guard: Option<Value>,
 }
 
 impl Ticks {
     fn push(&mut self, pointer: Option<Value>, key: Option<Value>, wheel: Option<Value>) {
         let pause = || json!({"type": "pause", "duration": 0});
+        let moves = |action: &Value| text(action, "type") == "pointerMove";
+        let guard = self.guard.take();
+        if guard.is_some() && !pointer.as_ref().is_some_and(moves) {
+            self.push(None, None, guard);
+            return self.push(pointer, key, wheel);
+        }
+        let wheel = wheel.or(guard);
         self.pointer.push(pointer.unwrap_or_else(pause));
         self.keys.push(key.unwrap_or_else(pause));
         self.wheel.push(wheel.unwrap_or_else(pause));
         self.touch.push(pause());
     }
 
+    /// Begins the chain with a scroll by nothing over an element, which Firefox does not send to the page. It fails when
+    /// the element is not in the document that is shown, and then nothing else of the chain happens.
+    pub(super) fn guard(&mut self, element: &str) {
+        let nothing = json!({
+            "type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": 0, "duration": 0,
+            "origin": {"type": "element", "element": {"sharedId": element}},
+        });
+        self.guard = Some(nothing);
+    }
+
     fn push_touch(&mut self, action: Value) {
-        self.push(None, None, None);
+        let guard = self.guard.take();
+        self.push(None, None, guard);
         if let Some(last) = self.touch.last_mut() {
             *last = action;
         }
@@ -179,6 +199,34 @@ mod tests {
         assert_eq!(sources[0]["actions"][0]["x"], 2);
         assert_eq!(sources.as_array().map(Vec::len), Some(1));
         assert!(touch("touchStart", json!([{}, {}])).is_err());
+    }
+
+    #[test]
+    fn a_guarded_chain_begins_with_a_scroll_by_nothing() {
+        let mut ticks = Ticks::default();
+        ticks.guard("root");
+        ticks.add(&read_key(&json!({"type": "keyDown", "key": "a"})).expect("a key"), (0.0, 0.0), 0);
+        let sources = ticks.into_sources();
+        assert_eq!(sources[0]["actions"][0]["type"], "pause", "the key waits for the guard");
+        let guard = &sources[1]["actions"][0];
+        assert_eq!((&guard["deltaX"], &guard["deltaY"]), (&json!(0), &json!(0)));
+        assert_eq!(guard["origin"]["element"]["sharedId"], "root");
+        // A press waits for the move before it, and that is checked with the move.
+        let mut ticks = Ticks::default();
+        ticks.guard("root");
+        ticks.add(&Kind::Mouse { event: Mouse::Down(0), x: 1.0, y: 2.0, modifiers: 0 }, (0.0, 0.0), 0);
+        let sources = ticks.into_sources();
+        let names = |source: usize| -> Vec<String> {
+            let actions = sources[source]["actions"].as_array().expect("actions");
+            actions.iter().map(|one| text(one, "type").to_owned()).collect()
+        };
+        assert_eq!(
+            (names(0), names(1)),
+            (
+                vec!["pointerMove".to_owned(), "pointerDown".to_owned()],
+                vec!["scroll".to_owned(), "pause".to_owned()],
+            )
+        );
     }
 
     #[test]

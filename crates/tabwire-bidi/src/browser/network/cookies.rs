@@ -1,9 +1,11 @@
 //! Cookies: `Storage.*` on the browser and a tab, `Network.*` on a tab.
 
 use serde_json::{Value, json};
+use tabwire_api::ErrorCode;
 use tabwire_cdp::ProtocolError;
 
 use crate::browser::{EmulatedBrowser, Reply};
+use crate::gaps::PARTITIONED;
 use crate::protocol::message::{BidiError, flag, number, text};
 use crate::state::context::DEFAULT_USER_CONTEXT;
 
@@ -79,6 +81,10 @@ impl EmulatedBrowser {
             return self.succeed(reply, json!({"success": true}));
         }
         let first = cookies.remove(0);
+        if first.get("partitionKey").is_some_and(|key| !key.is_null()) {
+            let message = format!("{PARTITIONED} (Network.setCookie)");
+            return self.fail(reply, &ProtocolError::tabwire(ErrorCode::UnsupportedHere, message));
+        }
         let cookie = match to_bidi(&first) {
             Ok(cookie) => cookie,
             Err(message) => return self.fail(reply, &ProtocolError::invalid_params(message)),
@@ -180,7 +186,25 @@ fn to_bidi(cookie: &Value) -> Result<Value, String> {
             converted["expiry"] = json!(whole);
         }
     }
+    check_prefix(&converted, text(cookie, "domain"))?;
     Ok(converted)
+}
+
+/// Refuses a cookie whose name promises what it does not keep, as Chrome does. Firefox would store it.
+fn check_prefix(cookie: &Value, domain: &str) -> Result<(), String> {
+    let name = text(cookie, "name").to_ascii_lowercase();
+    let is_secure = flag(cookie, "secure");
+    let is_kept = match name.as_str() {
+        name if name.starts_with("__host-") => {
+            is_secure && !domain.starts_with('.') && text(cookie, "path") == "/"
+        }
+        name if name.starts_with("__secure-") => is_secure,
+        _ => true,
+    };
+    if is_kept {
+        return Ok(());
+    }
+    Err("the prefix of the cookie's name requires other attributes".to_owned())
 }
 
 #[cfg(test)]
@@ -196,6 +220,20 @@ mod tests {
         assert!(!applies(&cookie("a.test", "/x"), "http://a.test/xy"));
         assert!(applies(&cookie("a.test", "/x"), "http://a.test/x/y"));
         assert!(!applies(&json!({"domain": "a.test", "path": "/", "secure": true}), "http://a.test/"));
+    }
+
+    #[test]
+    fn prefixes_of_names_are_checked() {
+        let cookie = |name: &str, url: &str, domain: &str| {
+            to_bidi(&json!({"name": name, "value": "v", "url": url, "domain": domain})).is_ok()
+        };
+        assert!(
+            cookie("__Host-a", "https://a.test/", "") && cookie("__Secure-a", "https://a.test/", "a.test")
+        );
+        assert!(
+            !cookie("__Host-a", "http://a.test/", "") && !cookie("__host-a", "https://a.test/", ".a.test")
+        );
+        assert!(!cookie("__Secure-a", "http://a.test/", ""));
     }
 
     #[test]

@@ -15,6 +15,10 @@ use crate::state::session::{FetchPattern, FetchState};
 /// Requests that wait at once. Further ones go on without a client.
 const PAUSED: usize = 4_096;
 
+/// Headers that clients cannot change, as in Chrome.
+const UNSAFE_HEADERS: &[&str] =
+    &["content-length", "host", "trailer", "te", "upgrade", "cookie2", "keep-alive", "transfer-encoding"];
+
 /// The requests that wait for clients, by CDP's id.
 #[derive(Debug, Default)]
 pub(crate) struct PausedRequests {
@@ -40,6 +44,25 @@ struct PausedRequest {
     params: Value,
     /// What clients have changed so far.
     changes: Value,
+}
+
+impl PausedRequest {
+    /// Changes the body, as Base64. Firefox keeps the length of the former one, and sends only as much.
+    fn change_body(&mut self, body: &Value) {
+        let bytes = base64::prelude::BASE64_STANDARD.decode(body.as_str().unwrap_or_default());
+        let length = bytes.map_or(0, |bytes| bytes.len()).to_string();
+        let before = self.changes.get("headers").or_else(|| self.params.pointer("/request/headers"));
+        let mut headers = before.and_then(Value::as_array).cloned().unwrap_or_default();
+        headers.retain(|header| !text(header, "name").eq_ignore_ascii_case("content-length"));
+        headers.push(json!({"name": "Content-Length", "value": {"type": "string", "value": length}}));
+        self.changes["headers"] = Value::from(headers);
+        self.changes["body"] = json!({"type": "base64", "value": body});
+    }
+
+    /// Whether a script made it with `fetch` or `XMLHttpRequest`.
+    fn is_of_script(&self) -> bool {
+        matches!(resource_type(&self.params), "Fetch" | "XHR")
+    }
 }
 
 impl EmulatedBrowser {
@@ -230,7 +253,11 @@ impl EmulatedBrowser {
 
     fn pause(&mut self, paused: PausedRequest) {
         self.paused.last += 1;
-        let id = format!("interception-{}", self.paused.last);
+        let id = match paused.stage {
+            // The same for each challenge of a request, as in Chrome: clients see by it that credentials were refused.
+            Stage::Auth => format!("interception-auth-{}", paused.bidi),
+            _ => format!("interception-{}", self.paused.last),
+        };
         let params = &paused.params;
         let mut request = params.get("request").cloned().unwrap_or_default();
         if let Some(changed) = paused.changes.get("url") {
@@ -294,6 +321,13 @@ impl EmulatedBrowser {
     }
 
     fn continue_request(&mut self, session: &CdpSessionId, params: &Value, reply: Reply) {
+        let paused = self.paused.by_id.get(text(params, "requestId"));
+        if let Some(name) = paused.and_then(|paused| unsafe_header(params.get("headers"), &paused.params)) {
+            return self.fail(reply, &ProtocolError::invalid_params(format!("Unsafe header: {name}")));
+        }
+        if params.get("url").is_some() && paused.is_some_and(PausedRequest::is_of_script) {
+            return self.refuse(reply, "Fetch.continueRequest");
+        }
         let Some(mut paused) = self.take_paused(session, params) else {
             return self.fail(reply, &invalid_id());
         };
@@ -303,11 +337,11 @@ impl EmulatedBrowser {
         if let Some(method) = params.get("method") {
             paused.changes["method"] = method.clone();
         }
-        if let Some(body) = params.get("postData") {
-            paused.changes["body"] = json!({"type": "base64", "value": body});
-        }
         if let Some(headers) = params.get("headers") {
             paused.changes["headers"] = to_bidi_headers(Some(headers));
+        }
+        if let Some(body) = params.get("postData") {
+            paused.change_body(body);
         }
         self.succeed(reply, "{}");
         self.pass_on(paused);
@@ -353,8 +387,8 @@ impl EmulatedBrowser {
                     "password": text(&answer, "password"),
                 },
             }),
-            "CancelAuth" => json!({"action": "cancel"}),
-            _ => json!({"action": "default"}),
+            // By default Firefox shows a dialog that no client sees, and the request would wait for it.
+            _ => json!({"action": "cancel"}),
         };
         self.end_paused(session, params, reply, move |bidi, _| {
             let mut command = command;
@@ -382,6 +416,21 @@ impl EmulatedBrowser {
         };
         self.send(method, command, Box::new(then));
     }
+}
+
+/// A header that frames the request and that a client changes: Chrome refuses it, and with Firefox the server would wait for
+/// the rest of a body.
+fn unsafe_header(headers: Option<&Value>, paused: &Value) -> Option<String> {
+    let before = to_headers(paused.pointer("/request/headers"));
+    let is_same = |name: &str, value: &str| {
+        let mut before = before.as_object().into_iter().flatten();
+        before.any(|(known, before)| known.eq_ignore_ascii_case(name) && before.as_str() == Some(value))
+    };
+    headers.and_then(Value::as_array)?.iter().find_map(|header| {
+        let (name, value) = (text(header, "name"), text(header, "value"));
+        let is_unsafe = UNSAFE_HEADERS.iter().any(|one| one.eq_ignore_ascii_case(name));
+        (is_unsafe && !is_same(name, value)).then(|| name.to_owned())
+    })
 }
 
 fn invalid_id() -> ProtocolError {
@@ -496,6 +545,18 @@ mod tests {
         assert!(matches("*/x?z*", "http://a/xyz/1") && !matches("*/x?z", "http://a/xyz/1"));
         assert!(matches("a\\*b", "a*b") && !matches("a\\*b", "axb"));
         assert!(matches("http://a/*", "http://a/b") && !matches("http://a/*", "https://a/b"));
+    }
+
+    #[test]
+    fn headers_that_frame_a_request_cannot_be_changed() {
+        let paused = json!({"request": {"headers": [
+            {"name": "Host", "value": {"type": "string", "value": "a.test"}},
+        ]}});
+        let unsafe_in =
+            |name: &str, value: &str| unsafe_header(Some(&json!([{"name": name, "value": value}])), &paused);
+        assert_eq!(unsafe_in("content-length", "7").as_deref(), Some("content-length"));
+        assert_eq!(unsafe_in("host", "b.test").as_deref(), Some("host"));
+        assert_eq!((unsafe_in("host", "a.test"), unsafe_in("x-any", "1")), (None, None));
     }
 
     #[test]

@@ -173,6 +173,24 @@ impl EmulatedBrowser {
             "type": kind, "response": response, "hasExtraInfo": false, "frameId": context,
         });
         self.tab_event(tab, "Network.responseReceived", &event);
+        if status >= 400.0 {
+            let phrase = params.pointer("/response/statusText").and_then(Value::as_str).unwrap_or_default();
+            self.load_failed(
+                tab,
+                params,
+                &format!("the server responded with a status of {status} ({phrase})"),
+            );
+        }
+    }
+
+    /// Firefox has no line in the console for a response that is an error, Chrome has one.
+    fn load_failed(&mut self, tab: &str, params: &Value, why: &str) {
+        let entry = json!({
+            "source": "network", "level": "error", "text": format!("Failed to load resource: {why}"),
+            "timestamp": params.get("timestamp"),
+            "url": params.pointer("/request/url"), "networkRequestId": request_id(params),
+        });
+        self.tab_event(tab, "Log.entryAdded", &json!({"entry": entry}));
     }
 
     fn response_completed(&mut self, tab: &str, context: &str, params: &Value) {

@@ -14,6 +14,7 @@ impl EmulatedBrowser {
             "Emulation.setDeviceMetricsOverride" => self.set_metrics(tab, params, reply),
             "Emulation.clearDeviceMetricsOverride" => {
                 let clear = json!({"context": tab, "viewport": null, "devicePixelRatio": null});
+                self.note_viewport(tab, &Value::Null);
                 self.send_acknowledged("browsingContext.setViewport", clear, reply);
             }
             "Emulation.setTimezoneOverride" => {
@@ -77,9 +78,16 @@ impl EmulatedBrowser {
             (Some(width), Some(height)) => json!({"width": width, "height": height}),
             _ => Value::Null,
         };
+        self.note_viewport(tab, &viewport);
         let ratio = number(params, "deviceScaleFactor").filter(|ratio| *ratio > 0.0);
         let set = json!({"context": tab, "viewport": viewport, "devicePixelRatio": ratio});
         self.send_acknowledged("browsingContext.setViewport", set, reply);
+    }
+
+    fn note_viewport(&mut self, tab: &str, viewport: &Value) {
+        if let Some(context) = self.contexts.find_mut(tab) {
+            context.viewport = Some(viewport.clone()).filter(|viewport| viewport.is_object());
+        }
     }
 
     pub(in crate::browser) fn set_user_agent(&mut self, tab: &str, params: &Value, reply: Reply) {

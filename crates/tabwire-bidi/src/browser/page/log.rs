@@ -6,6 +6,14 @@ use crate::browser::EmulatedBrowser;
 use crate::protocol::message::text;
 use crate::protocol::remote_value::{call_frames, to_console_object};
 
+/// Whether an error is one that a script threw. Firefox reports its own errors, such as a blocked request, in the same way,
+/// without a stack and not as `SomeError: message`.
+fn is_exception(params: &Value, frames: &[Value]) -> bool {
+    let message = text(params, "text");
+    let class = message.split(':').next().unwrap_or_default();
+    !frames.is_empty() || message.starts_with("uncaught exception") || !class.contains(' ')
+}
+
 impl EmulatedBrowser {
     /// `log.entryAdded`.
     pub(in crate::browser) fn log_event(&mut self, params: &Value) {
@@ -32,7 +40,7 @@ impl EmulatedBrowser {
                 });
                 self.tab_event(&tab, "Runtime.consoleAPICalled", &event);
             }
-            "javascript" if text(params, "level") == "error" => {
+            "javascript" if text(params, "level") == "error" && is_exception(params, &frames) => {
                 self.exception_thrown(&tab, number, params, &frames);
             }
             _ => {

@@ -1,5 +1,6 @@
 //! Commands on a tab, and what a page shows: settings, screenshots, dialogs, file choosers, its log.
 
+pub(super) mod clip;
 pub(super) mod emulation;
 pub(super) mod files;
 pub(super) mod log;

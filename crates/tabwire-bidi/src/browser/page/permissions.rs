@@ -9,6 +9,9 @@ use crate::protocol::message::{BidiError, text};
 /// Permissions that are remembered, to take them back.
 const PERMISSIONS: usize = 1_000;
 
+/// Permissions of Chrome that Firefox does not have: it asks the person at each use.
+const CLIPBOARD: &[&str] = &["clipboard-read", "clipboard-write"];
+
 impl EmulatedBrowser {
     pub(in crate::browser) fn permission_command(&mut self, method: &str, params: &Value, reply: Reply) {
         let origin = text(params, "origin");
@@ -25,6 +28,13 @@ impl EmulatedBrowser {
                 }
             }
             _ => return self.reset_permissions(params, reply),
+        }
+        let is_clipboard = |one: &Value| {
+            let name = one.pointer("/descriptor/name").and_then(Value::as_str);
+            name.is_some_and(|name| CLIPBOARD.contains(&name))
+        };
+        if wanted.iter().any(is_clipboard) {
+            return self.refuse(reply, method);
         }
         if origin.is_empty() {
             let message = "Firefox sets permissions only for an origin.";

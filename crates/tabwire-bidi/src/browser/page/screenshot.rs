@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tabwire_cdp::ProtocolError;
 
+use crate::browser::page::clip::Clip;
 use crate::browser::{Command, EmulatedBrowser, Reply};
 use crate::protocol::message::{BidiError, flag, number, text};
 use crate::protocol::script_text::LAYOUT;
@@ -27,22 +28,36 @@ impl EmulatedBrowser {
         if let Some(quality) = number(params, "quality").filter(|_| format != "image/png") {
             kind["quality"] = json!(quality / 100.0);
         }
-        let clip = params.get("clip").filter(|clip| clip.is_object());
-        let is_document = clip.is_some() || flag(params, "captureBeyondViewport");
-        let origin = if is_document { "document" } else { "viewport" };
-        let mut command = json!({"context": tab, "origin": origin, "format": kind});
-        if let Some(clip) = clip {
-            let part = |name: &str| number(clip, name).unwrap_or_default();
-            command["clip"] = json!({
-                "type": "box", "x": part("x"), "y": part("y"), "width": part("width"),
-                "height": part("height"),
-            });
+        let origin = if flag(params, "captureBeyondViewport") { "document" } else { "viewport" };
+        match params.get("clip").filter(|clip| clip.is_object()) {
+            Some(clip) => self.capture_clip(tab, Clip::read(clip), kind, reply),
+            None => self.capture(tab, origin, None, &kind, move |browser, outcome| {
+                browser.respond_captured(reply, outcome);
+            }),
         }
-        let then = move |browser: &mut Self, outcome: Result<Value, BidiError>| match outcome {
-            Ok(taken) => browser.succeed(reply, json!({"data": taken.get("data")})),
-            Err(error) => browser.fail(reply, &error.to_protocol()),
-        };
+    }
+
+    /// Takes a picture of a part of the document or of the viewport.
+    pub(super) fn capture(
+        &mut self,
+        tab: &str,
+        origin: &str,
+        clip: Option<Clip>,
+        format: &Value,
+        then: impl FnOnce(&mut Self, Result<Value, BidiError>) + Send + 'static,
+    ) {
+        let mut command = json!({"context": tab, "origin": origin, "format": format});
+        if let Some(clip) = clip {
+            command["clip"] = clip.to_box();
+        }
         self.send_for(Some(tab), None, "browsingContext.captureScreenshot", command, Box::new(then));
+    }
+
+    pub(super) fn respond_captured(&mut self, reply: Reply, outcome: Result<Value, BidiError>) {
+        match outcome {
+            Ok(taken) => self.succeed(reply, json!({"data": taken.get("data")})),
+            Err(error) => self.fail(reply, &error.to_protocol()),
+        }
     }
 
     pub(in crate::browser) fn layout_metrics(&mut self, tab: &str, reply: Reply) {

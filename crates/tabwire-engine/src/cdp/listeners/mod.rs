@@ -12,7 +12,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_api::FrameId;
+use tabwire_api::{ErrorCode, FrameId};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, PendingResponse, TaskGroup};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedMutexGuard, oneshot};
@@ -165,6 +165,12 @@ impl Drop for RunningUpdate {
     }
 }
 
+/// Whether the browser never lists listeners.
+fn is_unsupported(error: &CdpError) -> bool {
+    let CdpError::Protocol { data: Some(data), .. } = error else { return false };
+    matches!(serde_json::from_str(data), Ok(ErrorCode::UnsupportedHere))
+}
+
 fn query_listeners(
     session: &CdpSession,
     document: &str,
@@ -204,6 +210,7 @@ impl ListenerUpdate {
             Ok(response) => response,
             Err(error) => {
                 self.table.document = None;
+                self.table.has_no_listeners = is_unsupported(&error);
                 return Err(error);
             }
         };

@@ -46,6 +46,8 @@ pub(super) struct ListenerTable {
     fingerprint: Option<(Fingerprint, Instant)>,
     /// Set when Chrome refuses `Memory.getDOMCounters`.
     pub(super) has_no_counters: bool,
+    /// Set when the browser cannot list listeners: Firefox.
+    pub(super) has_no_listeners: bool,
     /// When Chrome was queried, for a document with more than `FAST_LISTENERS`.
     queried: Option<Instant>,
 }
@@ -88,7 +90,7 @@ impl ListenerTable {
 
     /// Whether Chrome is to be queried now.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        self.queried.is_none_or(|queried| now >= queried + REQUERY_INTERVAL)
+        !self.has_no_listeners && self.queried.is_none_or(|queried| now >= queried + REQUERY_INTERVAL)
     }
 
     /// Whether a response equals the last one, all of which the agent knows.

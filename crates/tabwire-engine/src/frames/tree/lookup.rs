@@ -51,7 +51,12 @@ impl FrameTree {
         // sandboxed one, which has an opaque origin, is in another process.
         // In Firefox, where all frames have one session, its origin tells it apart.
         let inherits = inherits_origin(&entry.url) && entry.origin != OPAQUE;
-        above.session.id() != entry.session.id() || !inherits && above.origin != entry.origin
+        // A frame that a script fills with `document.open` gets the URL of the script's page without a navigation.
+        let origin = match entry.origin.as_str() {
+            "" => entry.main_origin.as_deref().unwrap_or_default(),
+            origin => origin,
+        };
+        above.session.id() != entry.session.id() || !inherits && above.origin != origin
     }
 
     /// The root frames, parents before children.

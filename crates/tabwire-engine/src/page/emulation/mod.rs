@@ -247,6 +247,12 @@ impl Page {
 
 fn why_refused(error: CdpError, setting: &Setting) -> Failure {
     let CdpError::Protocol { message, .. } = &error else { return error.into_failure() };
+    let message = message.clone();
+    let failure = error.into_failure();
+    // What the browser cannot do is no fault of the value.
+    if failure.code == ErrorCode::UnsupportedHere {
+        return failure;
+    }
     if message.contains("already in effect") {
         let message = format!("Another tab or client already overrides it: {message}.");
         return Failure::new(ErrorCode::Busy, message).with_remedy(

@@ -123,6 +123,23 @@ async fn emulated_location_and_permissions_reach_the_page() {
     let reset = stage.act("emulate", json!({"reset_permissions": true})).await;
     assert!(reset.get("permissions").is_none() && reset.get("geolocation").is_some(), "{reset}");
     assert_eq!(device(&stage).await["permissions"]["geolocation"], "prompt");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn emulated_viewport_and_language_reach_the_page() {
+    let stage = Stage::at("/device").await;
+    stage.act("emulate", json!({"viewport": "640x480@2", "locale": "de-DE", "timezone": "Asia/Tokyo"})).await;
+    stage.open("/device").await;
+    let seen = device(&stage).await;
+    assert_eq!((&seen["width"], &seen["scale"]), (&json!(640), &json!(2)));
+    let read =
+        "[Intl.DateTimeFormat().resolvedOptions().timeZone, (1234.5).toLocaleString(), navigator.language]";
+    assert_eq!(stage.eval(read).await, json!(["Asia/Tokyo", "1.234,5", "de-DE"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn emulated_user_agent_has_its_platform() {
+    let stage = Stage::at("/device").await;
     let agent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
     stage.act("emulate", json!({"user_agent": agent, "viewport": "800x600@2"})).await;
     let seen = device(&stage).await;
@@ -136,6 +153,8 @@ async fn emulated_location_and_permissions_reach_the_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn emulate_rejects_bad_input_without_changes() {
     let stage = Stage::at("/device").await;
+    // Firefox has no colour schemes.
+    let (good, value) = if stage.is_chromium() { ("color_scheme", "dark") } else { ("locale", "de-DE") };
     for bad in [
         json!({"device": "Nokia 3310"}),
         json!({"viewport": "wide"}),
@@ -150,7 +169,7 @@ async fn emulate_rejects_bad_input_without_changes() {
         json!({"origin": "https://example.org"}),
         json!({"grant": ["everything"]}),
         json!({"touch": "maybe"}),
-        json!({"timezone": "Mars/Olympus", "color_scheme": "dark"}),
+        json!({"timezone": "Mars/Olympus", (good): value}),
         json!({"locale": "!!"}),
     ] {
         stage.fails(ErrorCode::BadArgs, "emulate", bad).await;

@@ -49,7 +49,7 @@ async fn routes_abort_fulfil_and_pass_requests() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn routes_change_requests_and_respect_kind_and_times() {
+async fn routes_change_the_url_of_a_fetch() {
     let stage = Stage::at("/requests").await;
     let to = stage.site.url("a", "/echo?new=1");
     let change = json!({"url": "/api/old", "to_url": to, "to_method": "put", "set_header": ["X-Added: yes"],
@@ -66,6 +66,21 @@ async fn routes_change_requests_and_respect_kind_and_times() {
     assert_eq!((&headers["x-added"], &headers["x-kept"]), (&json!("yes"), &json!("2")), "{seen}");
     assert!(headers.get("x-gone").is_none(), "{seen}");
     assert_eq!(stage.site.request_count("/api/old"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn routes_respect_kind_and_times_and_change_what_is_sent() {
+    let stage = Stage::at("/requests").await;
+    let change = json!({"url": "/echo?old=1", "to_method": "put", "set_header": ["X-Added: yes"],
+        "remove_header": ["x-gone"], "post_data": "changed"});
+    stage.act("route", change).await;
+    let seen = stage
+        .eval("fetch('/echo?old=1', {method: 'POST', body: 'old', headers: {'x-gone': '1', 'x-kept': '2'}}).then((a) => a.json())")
+        .await;
+    assert_eq!((&seen["method"], &seen["body"]), (&json!("PUT"), &json!("changed")));
+    let headers = &seen["headers"];
+    assert_eq!((&headers["x-added"], &headers["x-kept"]), (&json!("yes"), &json!("2")), "{seen}");
+    assert!(headers.get("x-gone").is_none(), "{seen}");
     stage.act("route", json!({"url": "*", "type": ["image"], "abort": "blocked"})).await;
     assert_eq!(stage.eval("viaImage()").await, "image failed");
     assert_eq!(fetched(&stage, "/api/echo?value=1").await, "200 echo 1");

@@ -15,14 +15,23 @@ async fn f48_offline_tab_reports_it_and_recovers() {
     let failed = stage.try_act("navigate", json!({"url": stage.site.url("a", "/plain")})).await;
     failed.expect_err("there is no network");
     assert_eq!(stage.text("offline", json!({})).await, "offline, not throttled");
+    stage.act("offline", json!({"state": "off"})).await;
+    stage.open("/requests").await;
+    assert_eq!(stage.eval("viaFetch('x')").await, "200 echo x");
+    stage.fails(ErrorCode::BadArgs, "offline", json!({"state": "maybe"})).await;
+    stage.check_wrong_moments("offline", json!({"state": "on"})).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn throttling_outlasts_being_offline() {
+    let stage = Stage::at("/requests").await;
+    stage.act("offline", json!({"state": "on"})).await;
     stage.act("throttle", json!({"preset": "4g"})).await;
     stage.act("offline", json!({"state": "off"})).await;
     assert!(stage.text("offline", json!({})).await.starts_with("online, throttled: latency 170 ms"));
     stage.act("throttle", json!({"preset": "off"})).await;
     stage.open("/requests").await;
     assert_eq!(stage.eval("viaFetch('x')").await, "200 echo x");
-    stage.fails(ErrorCode::BadArgs, "offline", json!({"state": "maybe"})).await;
-    stage.check_wrong_moments("offline", json!({"state": "on"})).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

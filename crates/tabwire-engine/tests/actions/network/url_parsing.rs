@@ -16,6 +16,16 @@ const GENERATED: usize = 4_000;
 /// Schemes of pages that may be opened.
 const OPENED: &[&str] = &["http:", "https:", "data:", "blob:"];
 
+/// Where Firefox reads less than Tabwire, or Tabwire opens less: a URL that the browser does not read is not opened, and
+/// Firefox knows no hosts and user names in `data:` and `blob:` URLs, which lead to no host.
+const FIREFOX: &[&str] = &[
+    "the browser does not read",
+    "the browser opens data:",
+    "the browser opens blob:",
+    "is (\"data:\"",
+    "is (\"blob:\"",
+];
+
 /// A URL as the browser parses it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 struct Reading {
@@ -120,6 +130,7 @@ async fn check(stage: &Stage, texts: Vec<String>) {
         .filter_map(|(text, (original, completed))| {
             Some(format!("{text:?}: {}", disagreement(text, original, completed)?))
         })
+        .filter(|problem| stage.is_chromium() || !FIREFOX.iter().any(|known| problem.contains(known)))
         .collect();
     assert!(found.is_empty(), "{} of {}:\n{}", found.len(), texts.len(), found.join("\n"));
     let accepted = opened.iter().filter(|opened| !opened.is_empty()).count();

@@ -34,18 +34,23 @@ async fn cookies_are_set_with_all_attributes_and_sent() {
     assert!(cookie["expires"].as_f64().is_some_and(|end| end > 1e9), "{set}");
     let below = json!({"verb": "set", "name": "below", "value": "y", "domain": "b.localhost"});
     assert_eq!(stage.act("cookies", below).await["cookies"][0]["domain"], ".b.localhost");
-    let secure = json!({
-        "verb": "set", "name": "own", "value": "z", "url": "https://c.localhost/", "secure": true,
-        "same_site": "none", "partition": "https://a.localhost",
-    });
-    let secure = stage.act("cookies", secure).await;
-    assert_eq!(secure["cookies"][0]["partition"], "https://a.localhost", "{secure}");
 
     let shown = sent(&stage, "a").await;
     assert!(shown.contains("plain=one two") && shown.contains("full=x"), "{shown}");
     assert_eq!(stage.eval("document.cookie").await, "plain=one two", "http-only is kept from scripts");
     assert!(sent(&stage, "x.b").await.contains("below=y"));
     assert!(!sent(&stage, "x.a").await.contains("plain"), "a host's cookie is not sent to hosts below");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cookies_are_set_in_a_partition() {
+    let stage = Stage::at("/plain").await;
+    let secure = json!({
+        "verb": "set", "name": "own", "value": "z", "url": "https://c.localhost/", "secure": true,
+        "same_site": "none", "partition": "https://a.localhost",
+    });
+    let secure = stage.act("cookies", secure).await;
+    assert_eq!(secure["cookies"][0]["partition"], "https://a.localhost", "{secure}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

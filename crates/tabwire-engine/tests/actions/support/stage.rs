@@ -46,7 +46,7 @@ pub(crate) struct Stage {
     pub(crate) files: Arc<TestFiles>,
     pub(crate) tasks: TaskGroup,
     pub(crate) redactor: Arc<OutputRedactor>,
-    _process: TestBrowser,
+    process: TestBrowser,
 }
 
 impl Stage {
@@ -89,7 +89,11 @@ impl Stage {
         let browser = Browser::start(source, sink, book, Some(kept), &tasks).await.expect("starts");
         let site = Site::start().await.expect("a free port");
         let redactor = Arc::default();
-        Self { browser: Arc::new(browser), site, files, tasks, redactor, _process: process }
+        Self { browser: Arc::new(browser), site, files, tasks, redactor, process }
+    }
+
+    pub(crate) fn is_chromium(&self) -> bool {
+        self.process.is_chromium()
     }
 
     /// Starts a browser and shows a page of the fixture site.

@@ -103,7 +103,7 @@ fn projects_have_separate_sessions() {
 }
 
 #[test]
-fn a_frame_in_the_process_of_its_page_runs_scripts_after_a_restart_of_the_daemon() {
+fn a_frame_in_its_pages_process_runs_scripts_after_a_daemon_restart() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
     world.eval("document.body.insertAdjacentHTML('beforeend', '<iframe name=own srcdoc=text></iframe>')");

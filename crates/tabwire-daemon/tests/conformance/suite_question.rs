@@ -85,8 +85,9 @@ impl Approver for SuiteApprover {
         drop(self.open.lock().expect("not poisoned").take());
     }
 
-    fn encode(&self, _question: &ApprovalQuestion) -> Option<InputRequests> {
-        self.open.lock().expect("not poisoned").as_ref().map(|question| question.requests.clone())
+    fn encode(&self, _question: &ApprovalQuestion) -> InputRequests {
+        let open = self.open.lock().expect("not poisoned");
+        open.as_ref().map(|question| question.requests.clone()).unwrap_or_default()
     }
 
     fn accept(&self, _question: &ApprovalQuestion, responses: &InputResponses) -> bool {

@@ -18,8 +18,9 @@ function shortNameOf(node) {
   return element.localName + (element.id ? `#${element.id}` : first ? `.${first}` : "");
 }
 
-/** The largest session window of shifts: gaps under one second, at most five seconds in total. */
+/** The largest session window of shifts: gaps under one second, at most five seconds in total. Firefox measures none. */
 function layoutShift() {
+  if (!PerformanceObserver.supportedEntryTypes.includes("layout-shift")) return { value: null, count: 0 };
   const entries = bufferedEntries("layout-shift").filter((entry) => !entry.hadRecentInput);
   let [worst, sum, start, last] = [0, 0, -Infinity, -Infinity];
   let [source, greatest] = [undefined, 0];
@@ -69,8 +70,9 @@ function interaction() {
   return { value: chosen?.duration ?? null, count, event: chosen?.name, element: shortNameOf(chosen?.target) };
 }
 
-/** Tasks over 50 ms. Uses long animation frames when no observer requested long tasks. */
+/** Tasks over 50 ms. Uses long animation frames when no observer requested long tasks. Firefox measures none. */
 function longTasks() {
+  if (!PerformanceObserver.supportedEntryTypes.includes("longtask")) return null;
   const tasks = bufferedEntries("longtask");
   const frames = tasks.length > 0 ? [] : bufferedEntries("long-animation-frame").filter((frame) => frame.blockingDuration > 0);
   const durations = [...tasks, ...frames].map((entry) => entry.duration);

@@ -18,6 +18,9 @@ use crate::trace::web_vitals::{LongTasks, Measure, Metric};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Vitals {}
 
+/// Shown for what the browser has no performance entries for.
+const UNMEASURED: &str = "not measured by this browser";
+
 /// How the page performed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Performance {
@@ -32,8 +35,9 @@ pub(crate) struct Performance {
     /// Largest contentful paint so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     lcp: Option<Measure>,
-    /// Cumulative layout shift.
-    cls: Measure,
+    /// Cumulative layout shift; absent in browsers that do not measure it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cls: Option<Measure>,
     /// Interaction to next paint.
     #[serde(skip_serializing_if = "Option::is_none")]
     inp: Option<Measure>,
@@ -42,8 +46,9 @@ pub(crate) struct Performance {
     /// The event of the slowest interaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     inp_event: Option<String>,
-    /// Tasks of more than 50 ms.
-    long_tasks: LongTasks,
+    /// Tasks of more than 50 ms; absent in browsers that do not measure them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    long_tasks: Option<LongTasks>,
     /// Milliseconds until the load event.
     #[serde(skip_serializing_if = "Option::is_none")]
     loaded_ms: Option<f64>,
@@ -62,7 +67,7 @@ struct AgentVitals {
     loaded: Option<f64>,
     shift: Part,
     interaction: Part,
-    tasks: LongTasks,
+    tasks: Option<LongTasks>,
 }
 
 #[derive(Deserialize)]
@@ -94,17 +99,16 @@ impl Action for Vitals {
     async fn run(self, context: &Context) -> Result<Performance, Failure> {
         let page = context.page().await?;
         let vitals: AgentVitals = page.call("vitals", &json!({}), context.deadline).await?;
-        let shift = vitals.shift.value.unwrap_or_default();
         Ok(Performance {
             url: LinkTarget::new(&vitals.url).as_str().to_owned(),
             ttfb: vitals.first_byte.map(|value| Metric::FirstByte.measure(value, None)),
             fcp: vitals.first_paint.map(|value| Metric::FirstPaint.measure(value, None)),
             lcp: vitals.largest_paint.measure(Metric::LargestPaint),
-            cls: Metric::Shift.measure(shift, vitals.shift.element.as_deref()),
+            cls: vitals.shift.measure(Metric::Shift),
             inp: vitals.interaction.measure(Metric::Interaction),
             interactions: vitals.interaction.count,
             inp_event: vitals.interaction.event,
-            long_tasks: vitals.tasks.rounded(),
+            long_tasks: vitals.tasks.map(LongTasks::rounded),
             loaded_ms: vitals.loaded.map(f64::round),
             hidden: vitals.hidden,
         })
@@ -118,11 +122,11 @@ impl Render for Performance {
         [
             LinkTarget::new(&self.url).within(200).to_string(),
             Metric::LargestPaint.line(self.lcp.as_ref(), unpainted),
-            Metric::Shift.line(Some(&self.cls), ""),
+            Metric::Shift.line(self.cls.as_ref(), UNMEASURED),
             Metric::Interaction.line(self.inp.as_ref(), quick),
             Metric::FirstPaint.line(self.fcp.as_ref(), unpainted),
             Metric::FirstByte.line(self.ttfb.as_ref(), "not known"),
-            self.long_tasks.line(),
+            self.long_tasks.map_or_else(|| format!("long tasks: {UNMEASURED}"), LongTasks::line),
         ]
         .join("\n")
     }

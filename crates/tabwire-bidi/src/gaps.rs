@@ -128,7 +128,7 @@ pub const MISSING_FACTS: &[&str] = &[
     "Firefox reports responses of service workers as responses of the cache.",
     "Firefox prints a file without pages when the page has none of the wanted ones.",
     PARTITIONED,
-    "Firefox measures no layout shifts and long tasks: `vitals` reports them as 0.",
+    "Firefox measures no layout shifts and long tasks: `vitals` says so.",
     "A snapshot of a page lacks a cross-site frame that is inside of a frame that the page can read; `frame` selects it.",
     "Input names a tab, not a document: an event can reach a document that commits at the same moment.",
     "Firefox gives a downloaded file the ending of its response's type.",

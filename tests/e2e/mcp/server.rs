@@ -182,7 +182,7 @@ fn an_isolated_server_shares_nothing_and_leaves_nothing() {
 
 #[test]
 fn http_serves_the_same_tools_until_the_command_ends() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    let (world, site) = (World::new().with_whole_chromium(), FixtureSite::start());
     let mut endpoint = McpHttp::open(&world, &["--policy", "open"]);
     let mut client = endpoint.greet();
     let list = client.ask("tools/list", json!({}));

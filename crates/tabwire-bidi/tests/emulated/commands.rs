@@ -357,12 +357,14 @@ fn media_that_hold_anyway_are_accepted_and_others_refused() {
 fn boxes_in_a_frame_are_in_the_coordinates_of_its_tab() {
     let (mut stage, session) = Stage::with_tab();
     stage.add_context("frame", Some("tab"));
+    let text =
+        |text: &str| json!({"type": "success", "realm": "main", "result": {"type": "string", "value": text}});
+    // The read of the frame's name.
+    stage.respond("script.callFunction", text("inner"));
     stage.add_realm("inner", "frame");
     stage.ask(Some(&session), "Runtime.enable", json!({}));
     let realms = stage.events("Runtime.executionContextCreated");
     let inner = realms.last().expect("the frame's")["context"]["id"].clone();
-    let text =
-        |text: &str| json!({"type": "success", "realm": "main", "result": {"type": "string", "value": text}});
     let quad = "[1,2,3,2,3,4,1,4]";
     for (method, boxes, path) in [
         ("DOM.getContentQuads", format!("[{quad}]"), "/quads/0"),

@@ -140,6 +140,8 @@ impl Activity {
                 None if !is_acting => {
                     self.record(&session, &Event::TabOpened { url }, Some((*tab, &seen.url)));
                 }
+                // Chromium's headless shell reports a new tab before its URL.
+                Some(known) if known.url.is_empty() => {}
                 Some(known)
                     if known.url != seen.url
                         && !session.policy.control.has_acted(&self.key, Some(&seen.target), EFFECT) =>
@@ -208,7 +210,8 @@ impl Activity {
 /// The tabs of a session. Tabs that the user has opened are theirs: where the user goes is not recorded.
 fn seen_tabs(live: &LiveSession) -> HashMap<TabId, SeenTab> {
     let tabs = live.engine.list_tabs().into_iter().filter(|info| !info.shared);
-    tabs.map(|info| (info.tab, SeenTab { target: info.target, url: safe_address(&info.url) })).collect()
+    let shown = |url: &str| if url.is_empty() { String::new() } else { safe_address(url) };
+    tabs.map(|info| (info.tab, SeenTab { target: info.target, url: shown(&info.url) })).collect()
 }
 
 #[cfg(test)]

@@ -122,6 +122,8 @@ pub(crate) async fn read_console(
             .with_remedy(Remedy::new("Raise {} or leave it out.", [Step::argument("limit")])));
     }
     let page = context.page().await?;
+    // A line of an action that has just ended may not have been read yet.
+    page.sync_events().await;
     let mut log = page.state().console();
     let since = if extent.all { log.cleared() } else { log.last_read(reader) };
     let dropped = log.dropped_since(since);

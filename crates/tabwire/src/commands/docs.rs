@@ -138,21 +138,28 @@ fn find_page(topic: &str) -> Option<Page> {
     PAGES.iter().find(is_named).copied()
 }
 
-/// The meaning of a code, and its paragraphs in the page about troubleshooting.
+/// The paragraphs of a code in the page about troubleshooting, or its meaning where there is none, and its exit code.
 fn explain(code: ErrorCode, page: &str) -> String {
-    let mut text = format!("{}: {} Exit code {}.\n", code.as_str(), code.meaning(), code.exit_code());
-    let mark = format!("**`{}`**", code.as_str());
+    let name = code.as_str();
+    let mark = format!("**`{name}`");
+    let mut paragraphs = Vec::new();
     let mut is_inside = false;
     for paragraph in page.split("\n\n") {
         let starts_another = paragraph.starts_with("**`") || paragraph.starts_with('#');
-        let heading = paragraph.split(':').next().unwrap_or_default();
-        is_inside = heading.contains(&mark) || is_inside && !starts_another;
+        is_inside = paragraph.starts_with(&mark) || is_inside && !starts_another;
         if is_inside {
-            text.push_str(&format!("\n{paragraph}\n"));
+            paragraphs
+                .push(paragraph.trim_end().replacen(&format!("**`{name}`**"), name, 1).replace("**", ""));
         }
     }
-    text.push_str(&format!("\nMore: tabwire docs {TROUBLESHOOTING}"));
-    text
+    if paragraphs.is_empty() {
+        paragraphs.push(format!("{name}: {}", code.meaning()));
+    }
+    format!(
+        "{}\n\nExit code {}. More: tabwire docs {TROUBLESHOOTING}",
+        paragraphs.join("\n\n"),
+        code.exit_code()
+    )
 }
 
 fn unknown(topic: &str) -> Failure {
@@ -190,10 +197,13 @@ mod tests {
         let (_, page) = find_page(TROUBLESHOOTING).unwrap();
         for code in ErrorCode::ALL {
             let text = explain(*code, page);
-            assert!(text.starts_with(code.as_str()) && text.contains(code.meaning()), "{text}");
+            assert!(text.starts_with(code.as_str()) && !text.contains("**"), "{text}");
         }
         let text = explain(find_code("ref-expired").unwrap(), page);
-        assert!(text.contains("**`REF_EXPIRED`**") && !text.contains("**`BUSY`**"), "{text}");
+        assert!(text.starts_with("REF_EXPIRED: the ref") && text.contains("Exit code 1."), "{text}");
+        assert_eq!(text.matches("is gone").count(), 1, "{text}");
+        let text = explain(ErrorCode::Busy, "no paragraph");
+        assert!(text.starts_with(&format!("BUSY: {}", ErrorCode::Busy.meaning())), "{text}");
     }
 
     #[test]

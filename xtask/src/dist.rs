@@ -27,6 +27,9 @@ use content::Content;
 use options::{Options, Package};
 use platform::Platform;
 
+/// The folder of the site among the documents of an installation.
+const SITE_FOLDER: &str = "html";
+
 /// Everything that the packers read.
 pub(crate) struct Release<'a> {
     repository: &'a Repository,
@@ -104,8 +107,8 @@ fn pack(release: &Release<'_>, package: Package) -> Result<Vec<Product>, Error> 
 /// The documentation for a web server. Empty without a site.
 fn site_archive(release: &Release<'_>) -> Vec<Product> {
     let folder = format!("tabwire-docs-{}", release.version);
-    let entries: Vec<Entry> =
-        release.content.site.iter().cloned().map(|entry| entry.below(&folder)).collect();
+    let site = release.content.site.iter().cloned();
+    let entries: Vec<Entry> = site.map(|entry| entry.moved(SITE_FOLDER, &folder)).collect();
     let pack = || Product::new(format!("{folder}.tar.gz"), tar_gz(entries, release.time, release.level));
     if release.content.site.is_empty() { Vec::new() } else { vec![pack()] }
 }

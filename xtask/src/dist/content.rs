@@ -103,7 +103,7 @@ fn man_pages(repository: &Repository, built: Option<&Path>) -> Result<Vec<Entry>
 fn built_site(repository: &Repository) -> Result<Vec<Entry>, Error> {
     let folder = repository.path(site::SITE);
     site::build(repository, &folder)?;
-    Ok(read_folder(&folder)?.into_iter().map(|entry| entry.below("html")).collect())
+    Ok(read_folder(&folder)?.into_iter().map(|entry| entry.below(super::SITE_FOLDER)).collect())
 }
 
 /// The files of a folder and the folders below it. Hidden files are left out.

@@ -43,6 +43,14 @@ impl Entry {
         Entry { path: path.into(), mode: PROGRAM, bytes: bytes.into() }
     }
 
+    /// The same file in another folder, if it is in `from`.
+    pub(super) fn moved(mut self, from: &str, to: &str) -> Entry {
+        if let Some(rest) = self.path.strip_prefix(from) {
+            self.path = format!("{to}{rest}");
+        }
+        self
+    }
+
     /// The same file below a folder.
     pub(super) fn below(mut self, folder: &str) -> Entry {
         self.path = format!("{folder}/{}", self.path);

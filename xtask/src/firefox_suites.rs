@@ -17,9 +17,6 @@ const MISSES: &str = "crates/tabwire-engine/tests/firefox-misses.txt";
 /// The suites.
 const ALL: &[&str] = &["actions", "agent", "snapshot"];
 
-/// The suites of full runs: those whose list of misses is complete.
-const LISTED: &[&str] = &["agent"];
-
 /// A few tests of what matters most, for every run: some seconds.
 const QUICK: &[&str] = &[
     "actions::input::click::click_reports_changes",
@@ -37,28 +34,21 @@ const REASON: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suite {
     Quick,
-    Listed,
     All,
 }
 
 impl Suite {
     fn filter(self) -> String {
-        let of = |modules: &[&str]| {
-            format!("package(tabwire-engine) & kind(test) & test(/^({})::/)", modules.join("|"))
-        };
         match self {
             Self::Quick => QUICK.iter().map(|name| format!("test(={name})")).collect::<Vec<_>>().join(" | "),
-            Self::Listed => of(LISTED),
-            Self::All => of(ALL),
+            Self::All => format!("package(tabwire-engine) & kind(test) & test(/^({})::/)", ALL.join("|")),
         }
     }
 
     /// Whether a test belongs to it.
     fn has(self, name: &str) -> bool {
-        let module = name.split("::").next().unwrap_or_default();
         match self {
             Self::Quick => QUICK.contains(&name),
-            Self::Listed => LISTED.contains(&module),
             Self::All => true,
         }
     }

@@ -64,7 +64,7 @@ pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), E
         dist::run(repository, &[])?;
     }
     run_all(repository, tests)?;
-    firefox_suites::run(repository, if is_full { Suite::Listed } else { Suite::Quick })?;
+    firefox_suites::run(repository, if is_full { Suite::All } else { Suite::Quick })?;
     println!("Passed {count} steps in {} s.", start.elapsed().as_secs());
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::tidy;
 /// Tests read this variable to choose between short and full client suites, tab churn and random kills.
 const SIZE_VARIABLE: &str = "TABWIRE_TEST_SIZE";
 
-/// The engine's tests read this variable: the browser to start.
+/// The engine's and the end-to-end tests read this variable: the browser to start.
 const BROWSER_VARIABLE: &str = "TABWIRE_TEST_BROWSER";
 
 /// The end-to-end tests read this variable: the packages to install, in place of packages of the debug build.
